@@ -90,6 +90,19 @@ impl Printer {
             return Ok(true);
         }
         self.note(&shown());
+        self.agree_to_shown(false, refusal, question)
+    }
+
+    /// Asks as [`Self::agree`] does, for what is on the screen already.
+    pub(crate) fn agree_to_shown(
+        self,
+        yes: bool,
+        refusal: (&'static str, &str),
+        question: &str,
+    ) -> CommandResult<bool> {
+        if yes {
+            return Ok(true);
+        }
         if !self.interactive {
             let failure = CommandFailure::input(refusal.0, "not confirmed: no terminal to ask at");
             return Err(failure.help(refusal.1));

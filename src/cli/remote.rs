@@ -123,8 +123,7 @@ impl ServerClient {
         }
         Err(match serde_json::from_slice::<RefusalBody>(&body) {
             Ok(RefusalBody { error }) if error.code == NO_SUCH_PATH => self.not_a_daemon(
-                "it accepts no commands; it may be an older version, or the \
-                    public listener",
+                "it accepts no commands; it may be an older version, or the public listener",
             ),
             Ok(refused) => refused.error,
             Err(_) => self.not_a_daemon(&format!("it answers {status}")),

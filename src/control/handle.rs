@@ -181,11 +181,8 @@ impl Control {
         mode: Mode,
         body: &[u8],
     ) -> Result<Receipt, ControlError> {
-        let inbox = self.inbox.get().ok_or_else(ControlError::engine_stopped)?;
-        inbox.post(merchant, mode, body).await.map_err(|error| {
-            tracing::error!(%error, "a webhook could not be stored");
-            ControlError::engine_stopped()
-        })
+        let posted = self.receiver()?.post(merchant, mode, body).await;
+        posted.map_err(|error| logged(&error, "a webhook could not be stored"))
     }
 
     /// Returns true if an address of this generation is valid; `None` while the state is not open
@@ -196,11 +193,8 @@ impl Control {
         generation: u32,
     ) -> Result<Option<bool>, ControlError> {
         let Some(inbox) = self.inbox.get() else { return Ok(None) };
-        let valid = inbox.is_address_valid(address, generation).map_err(|error| {
-            tracing::error!(%error, "cannot read the valid webhook addresses");
-            ControlError::engine_stopped()
-        })?;
-        Ok(Some(valid))
+        let valid = inbox.is_address_valid(address, generation);
+        valid.map(Some).map_err(|error| logged(&error, "cannot read the valid webhook addresses"))
     }
 
     /// Returns true if the events of this merchant are accepted.
@@ -208,11 +202,12 @@ impl Control {
     /// # Errors
     /// The state is not open yet, or cannot be read.
     pub fn accepts_events_of(&self, merchant: &Key) -> Result<bool, ControlError> {
-        let inbox = self.inbox.get().ok_or_else(ControlError::engine_stopped)?;
-        inbox.accepts_events_of(merchant).map_err(|error| {
-            tracing::error!(%error, "cannot read a merchant");
-            ControlError::engine_stopped()
-        })
+        let accepts = self.receiver()?.accepts_events_of(merchant);
+        accepts.map_err(|error| logged(&error, "cannot read a merchant"))
+    }
+
+    fn receiver(&self) -> Result<&EventReceiver, ControlError> {
+        self.inbox.get().ok_or_else(ControlError::engine_stopped)
     }
 
     /// Returns the only one of these resources that exists; `None` if none or several do.
@@ -252,6 +247,11 @@ impl Control {
     pub fn posts(&self) -> &Posts {
         &self.posts
     }
+}
+
+fn logged(error: &dyn fmt::Display, what: &str) -> ControlError {
+    tracing::error!(%error, "{what}");
+    ControlError::engine_stopped()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,8 +13,8 @@ use tokio::sync::Mutex;
 use super::protocol::{ControlError, ControlRequest, Response};
 use super::requests::{Request, typed};
 
-const RESPONSE_BYTES_MAX: u64 = 1 << 30;
 const CONNECT_MAX: Duration = Duration::from_secs(5);
+const RESPONSE_BYTES_MAX: u64 = 1 << 30;
 
 /// A connection to the process that owns the state.
 #[derive(Debug)]

@@ -44,22 +44,6 @@ pub enum SocketError {
     Io { what: &'static str, path: PathBuf, source: io::Error },
 }
 
-/// Serves requests at `path` until `shutdown` ends; the same as [`ControlSocket::bind`] and [`ControlSocket::serve`].
-pub fn serve<S>(
-    path: &Path,
-    control: Control,
-    shutdown: S,
-) -> impl Future<Output = Result<(), SocketError>> + use<S>
-where
-    S: Future<Output = ()>,
-{
-    let path = path.to_owned();
-    async move {
-        ControlSocket::bind(&path).await?.serve(control, shutdown).await;
-        Ok(())
-    }
-}
-
 #[derive(Debug)]
 pub struct ControlSocket {
     listener: UnixListener,
@@ -149,7 +133,10 @@ impl SocketConnection {
         let refusal = match (&seat, &actor) {
             (Ok(_), Ok(uid)) if may_ask(*uid, self.owner) => None,
             (Ok(_), Ok(_) | Err(_)) => Some(not_allowed()),
-            (Err(_), _) => Some(busy()),
+            (Err(_), _) => {
+                let message = format!("too many connections: {CONNECTIONS_MAX} are open");
+                Some(ControlError::new(ControlError::BUSY, message, "try again in a moment"))
+            }
         };
         match (refusal, actor) {
             (None, Ok(actor)) => self.serve_requests(actor).await,
@@ -211,11 +198,6 @@ fn not_allowed() -> ControlError {
         "permission denied: only the owner of this socket and root may use it",
         "run the command as the user of the daemon",
     )
-}
-
-fn busy() -> ControlError {
-    let message = format!("too many connections: {CONNECTIONS_MAX} are open");
-    ControlError::new(ControlError::BUSY, message, "try again in a moment")
 }
 
 fn too_long() -> ControlError {

@@ -2,7 +2,6 @@
 //! `resume`, `intents`, `link`, `attach`, the choice of resources, saved plans and signed approvals.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -145,19 +144,7 @@ pub struct ResolveArgs {
     /// the service shows it. `unverified:` and the id: it happened, on your word alone. `not-done`:
     /// it did not happen, and cannot any more. `retry`: look for it once more.
     #[arg(long = "as", value_name = "done:REMOTE_ID|unverified:REMOTE_ID|not-done|retry")]
-    pub said: ResolutionArg,
-}
-
-/// A person's resolution as it is written on the command line.
-#[derive(Debug, Clone)]
-pub struct ResolutionArg(pub ManualResolution);
-
-impl FromStr for ResolutionArg {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        text.parse().map(Self)
-    }
+    pub said: ManualResolution,
 }
 
 // Arguments of `suspend` and `resume`.

@@ -99,12 +99,9 @@ fn compactions(setup: &Context) -> CommandResult<Compactions> {
 async fn head(client: &Daemon) -> CommandResult<Head> {
     let overview = client.send(OverviewQuery).await?;
     let hash = data_encoding::HEXLOWER.decode(overview.head.as_bytes()).unwrap_or_default();
-    let hash = hash.try_into().map_err(|_| {
-        CommandFailure::bug(
-            "internal error: the head is not a \
-        hash",
-        )
-    })?;
+    let hash = hash
+        .try_into()
+        .map_err(|_| CommandFailure::bug("internal error: the head is not a hash"))?;
     Ok(Head { sequence: overview.position, hash })
 }
 

@@ -19,7 +19,6 @@ use crate::cli::context::{machine, selection};
 use crate::cli::exit::{CommandFailure, CommandResult, Exit, local_only};
 use crate::control::requests::{Dismiss, Replay, Resync};
 use crate::engine::protocol::events::{EventsView, EventsWanted, ResyncEvents};
-use crate::engine::protocol::hooks::HooksView;
 use crate::engine::protocol::query::{EventQuery, EventsQuery, HooksQuery};
 use crate::render;
 use crate::scripting::language::names::EVENTS;
@@ -71,7 +70,7 @@ async fn show(setup: &Context, id: &str) -> CommandResult {
 /// Lists failed hooks, actions that were not done, and those that wait. Exits with 3 if a person
 /// has to act: a hook failed for good, or an action was not done or is on hold.
 async fn list_failed(setup: &Context) -> CommandResult {
-    let view = hooks(setup).await?;
+    let view = setup.query(HooksQuery).await?;
     setup.out.result(&view, || render::events::failed_runs(&view))?;
     let held = view.waiting.iter().any(|wish| wish.on_hold.is_some());
     let waited_for = render::hooks::known_scripts::needs_attention(&view.known);
@@ -79,13 +78,9 @@ async fn list_failed(setup: &Context) -> CommandResult {
     Ok(if quiet { Exit::Done } else { Exit::NeedsAttention })
 }
 
-async fn hooks(setup: &Context) -> CommandResult<HooksView> {
-    setup.query(HooksQuery).await
-}
-
 /// Returns the listed events for which a script failed for good.
 async fn failed_events(setup: &Context, script: &str) -> CommandResult<BTreeSet<String>> {
-    let view = hooks(setup).await?;
+    let view = setup.query(HooksQuery).await?;
     let dead = view.dead.into_iter().filter(|one| one.script == script);
     let dead: BTreeSet<String> = dead.map(|one| one.event).collect();
     if dead.is_empty() {
@@ -99,26 +94,18 @@ async fn failed_events(setup: &Context, script: &str) -> CommandResult<BTreeSet<
 async fn acknowledge_all(setup: &Context, script: &str) -> CommandResult {
     let mut forgotten: usize = 0;
     for event in failed_events(setup, script).await? {
-        let found = setup.send(Dismiss(event)).await?;
-        forgotten = forgotten.saturating_add(found);
+        forgotten = forgotten.saturating_add(setup.send(Dismiss(event)).await?);
     }
-    setup.out.result(&serde_json::json!({ "forgotten": forgotten }), || {
-        format!("{forgotten} acknowledged: no longer listed, still in the journal")
-    })?;
-    Ok(Exit::Done)
+    print_acknowledged(setup, forgotten, &forgotten.to_string())
 }
 
 /// Runs every failed hook again of the events for which this script failed for good.
 async fn replay_all(setup: &Context, script: &str) -> CommandResult {
     let mut hooks: usize = 0;
     for event in failed_events(setup, script).await? {
-        let found = setup.send(Replay(event)).await?;
-        hooks = hooks.saturating_add(found);
+        hooks = hooks.saturating_add(setup.send(Replay(event)).await?);
     }
-    setup.out.result(&serde_json::json!({ "hooks": hooks }), || {
-        format!("{hooks} hooks will run again; a running daemon starts them at once")
-    })?;
-    Ok(Exit::Done)
+    print_replayed(setup, hooks, &format!("{hooks} hooks"))
 }
 
 async fn acknowledge(setup: &Context, id: &str) -> CommandResult {
@@ -128,13 +115,7 @@ async fn acknowledge(setup: &Context, id: &str) -> CommandResult {
         let failure = CommandFailure::input("reckon::events::forget", message);
         return Err(failure.help("list failed hook runs and actions with `reckon events failed`"));
     }
-    setup.out.result(&serde_json::json!({ "forgotten": found }), || {
-        format!(
-            "{} acknowledged: no longer listed, still in the journal",
-            count_verb(found, "item", "items")
-        )
-    })?;
-    Ok(Exit::Done)
+    print_acknowledged(setup, found, &count_verb(found, "item", "items"))
 }
 
 async fn replay(setup: &Context, id: &str) -> CommandResult {
@@ -144,10 +125,18 @@ async fn replay(setup: &Context, id: &str) -> CommandResult {
         let failure = CommandFailure::input("reckon::events::replay", message);
         return Err(failure.help("list failed hook runs with `reckon events failed`"));
     }
-    setup.out.result(&serde_json::json!({ "hooks": hooks }), || {
-        let hooks = count_verb(hooks, "hook", "hooks");
-        format!("{hooks} will run again; a running daemon starts them at once")
-    })?;
+    print_replayed(setup, hooks, &count_verb(hooks, "hook", "hooks"))
+}
+
+fn print_acknowledged(setup: &Context, count: usize, items: &str) -> CommandResult {
+    let text = || format!("{items} acknowledged: no longer listed, still in the journal");
+    setup.out.result(&json!({ "forgotten": count }), text)?;
+    Ok(Exit::Done)
+}
+
+fn print_replayed(setup: &Context, count: usize, hooks: &str) -> CommandResult {
+    let text = || format!("{hooks} will run again; a running daemon starts them at once");
+    setup.out.result(&json!({ "hooks": count }), text)?;
     Ok(Exit::Done)
 }
 
@@ -186,7 +175,7 @@ pub(crate) async fn run_resync(setup: &Context, args: &ResyncArgs) -> CommandRes
     let asked = ResyncEvents { merchant, since, without_hooks: args.without_hooks };
     let read = setup.send(Resync(asked)).await?;
     let read = read.map_err(|why| CommandFailure::input("reckon::events::recover", why))?;
-    let told = serde_json::json!({ "since": timestamp(&since), "merchants": read });
+    let told = json!({ "since": timestamp(&since), "merchants": read });
     setup.out.result(&told, || render::events::resync_result(&read, &timestamp(&since)))?;
     let whole = read.iter().all(|one| one.trouble.is_none());
     Ok(if whole { Exit::Done } else { Exit::Environment })

@@ -19,7 +19,6 @@ use crate::cli::commands::gateway_fields::{
 };
 use crate::cli::context::open::Context;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
-use crate::cli::print::Printer;
 use crate::control::requests::{Act, ServiceRead};
 use crate::effects::core::context::set_field;
 use crate::effects::register::{
@@ -41,7 +40,10 @@ pub(crate) async fn run(setup: &Context, command: &GatewayCommand) -> CommandRes
 
 async fn act(setup: &Context, command: &GatewayChange) -> CommandResult {
     let action = action(command)?;
-    if !confirm(&action, common(command).yes, setup.out)? {
+    let refusal =
+        ("reckon::gateway::unconfirmed", "review the action, then repeat the command with --yes");
+    let shown = || render::actions::action_request(&action);
+    if !setup.out.agree(common(command).yes, shown, refusal, "Do it?")? {
         setup.out.note("nothing was done");
         return Ok(Exit::Done);
     }
@@ -63,14 +65,6 @@ fn exit(acted: &ActionReport) -> Exit {
         ActionStatus::NotSent => Exit::Environment,
         ActionStatus::Invalid => Exit::Input,
     }
-}
-
-/// Shows the action and asks for agreement, unless `--yes` is set. Without a terminal `--yes` is
-/// required.
-fn confirm(action: &Action, yes: bool, out: Printer) -> CommandResult<bool> {
-    let refusal =
-        ("reckon::gateway::unconfirmed", "review the action, then repeat the command with --yes");
-    out.agree(yes, || render::actions::action_request(action), refusal, "Do it?")
 }
 
 fn common(command: &GatewayChange) -> &ActionArgs {

@@ -96,10 +96,7 @@ pub(crate) fn parse_resource(text: &str) -> CommandResult<Key> {
         GetFilter::Kind(kind) => {
             let failure = CommandFailure::input(
                 "reckon::usage::key",
-                format!(
-                    "{kind} is a kind, and one resource is \
-                    needed"
-                ),
+                format!("{kind} is a kind, and one resource is needed"),
             );
             Err(failure.help(format!("write {kind}/NAME or {kind}/NAMESPACE/NAME")))
         }
@@ -153,7 +150,7 @@ async fn dismiss(setup: &Context, args: &DismissArgs) -> CommandResult {
 }
 
 async fn resolve(setup: &Context, args: &ResolveArgs) -> CommandResult {
-    let resolved = setup.send(Resolve(args.id, args.said.0.clone())).await?;
+    let resolved = setup.send(Resolve(args.id, args.said.clone())).await?;
     let exit = match &resolved {
         ResolveResult::Unknown => {
             let message = format!("there is no unsettled intent {}", args.id);
@@ -182,7 +179,7 @@ fn other_object(name: &str, why: &str) -> CommandFailure {
 }
 
 fn unreadable_object(name: &str, why: &str, args: &ResolveArgs) -> CommandFailure {
-    let id = match &args.said.0 {
+    let id = match &args.said {
         ManualResolution::Done(id) | ManualResolution::Unverified(id) => id.to_string(),
         ManualResolution::NotDone | ManualResolution::Retry => "REMOTE_ID".to_owned(),
     };

@@ -129,10 +129,7 @@ impl Prompt<'_> {
 
     async fn command(&mut self, command: &str) -> CommandResult<()> {
         let Some(repl) = self.repl.as_mut() else {
-            return Err(CommandFailure::bug(
-                "internal \
-            error: the interpreter is missing",
-            ));
+            return Err(CommandFailure::bug("internal error: the interpreter is missing"));
         };
         let (word, rest) = command.split_once(' ').unwrap_or((command, ""));
         match (word, rest.trim()) {

@@ -140,27 +140,24 @@ pub(crate) fn doc(out: Printer) -> CommandResult {
 
 /// Runs `hooks list`. A script that is absent or stopped needs attention (exit 3).
 pub(crate) async fn list(setup: &Context) -> CommandResult {
-    let HooksView { known, quotas, .. } = view(setup).await?;
+    let HooksView { known, quotas, .. } = setup.query(HooksQuery).await?;
     let shown =
         || format!("{}{}", script_list::script_lines(&known), known_scripts::quota_lines(&quotas));
     setup.out.result(&json!({ "version": 1, "scripts": known, "quotas": quotas }), shown)?;
     Ok(if script_list::needs_attention(&known) { Exit::NeedsAttention } else { Exit::Done })
 }
 
-async fn known_scripts(setup: &Context) -> CommandResult<Vec<ScriptView>> {
-    Ok(view(setup).await?.known)
-}
-
-async fn view(setup: &Context) -> CommandResult<HooksView> {
-    setup.query(HooksQuery).await
-}
-
 pub(crate) async fn forget(setup: &Context, args: &HooksForgetArgs) -> CommandResult {
-    let known = known_scripts(setup).await?;
+    let HooksView { known, .. } = setup.query(HooksQuery).await?;
     let named = known.iter().find(|one| one.script == args.script);
     let script =
         named.filter(|one| one.absent.is_some()).ok_or_else(|| cannot_forget(&known, args))?;
-    if !confirm(script, args.yes, setup.out)? {
+    let refusal = (
+        "reckon::hooks::unconfirmed",
+        "review what would be forgotten, then repeat the command with --yes",
+    );
+    let shown = || script_list::forget_request(script);
+    if !setup.out.agree(args.yes, shown, refusal, "Forget it?")? {
         return Ok(Exit::Done);
     }
     let kept = setup.send(ForgetScript(args.script.clone())).await?;
@@ -192,15 +189,6 @@ fn cannot_forget(known: &[ScriptView], args: &HooksForgetArgs) -> CommandFailure
     } else {
         wording::suggestion_help(name, absent)
     })
-}
-
-/// Asks for agreement, unless `--yes` is set. Without a terminal `--yes` is required.
-fn confirm(script: &ScriptView, yes: bool, out: Printer) -> CommandResult<bool> {
-    let refusal = (
-        "reckon::hooks::unconfirmed",
-        "review what would be forgotten, then repeat the command with --yes",
-    );
-    out.agree(yes, || script_list::forget_request(script), refusal, "Forget it?")
 }
 
 /// Mode of a report: programs of other users may read it.

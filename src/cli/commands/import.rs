@@ -24,6 +24,9 @@ use crate::model::state::drift::{
 use crate::render;
 use crate::spec::header::API_VERSION;
 
+const UNCONFIRMED: (&str, &str) =
+    ("reckon::import::unconfirmed", "review the takeover, then repeat the command with --yes");
+
 pub(crate) async fn run(setup: &Context, args: &ImportArgs) -> CommandResult {
     if let (Some(sort), Some(merchant)) = (args.all, &args.merchant) {
         return run_all(setup, args, (sort, merchant)).await;
@@ -33,30 +36,17 @@ pub(crate) async fn run(setup: &Context, args: &ImportArgs) -> CommandResult {
     };
     let (key, id, unverified) = (parse_resource(what)?, id.clone(), args.unverified);
     let asked = AdoptRequest { key, id, unverified, write: args.yes };
-    let looked = ask(setup, asked.clone()).await?;
+    let looked = setup.send(Import(asked.clone())).await?;
     if looked.status != AdoptionStatus::Adoptable {
         return print_outcome(&looked, setup.out);
     }
     setup.out.note(&render::adoption::adoption_result(&looked));
-    if !setup.out.interactive {
-        let failure = CommandFailure::input(
-            "reckon::import::unconfirmed",
-            "not confirmed: no \
-            terminal to ask at",
-        );
-        return Err(failure.help("review the takeover, then repeat the command with --yes"));
-    }
-    if !setup.out.confirm("Take it over?")? {
+    if !setup.out.agree_to_shown(false, UNCONFIRMED, "Take it over?")? {
         setup.out.note("nothing was written");
         return Ok(Exit::Done);
     }
-    let taken = ask(setup, AdoptRequest { write: true, ..asked }).await?;
+    let taken = setup.send(Import(AdoptRequest { write: true, ..asked })).await?;
     print_outcome(&taken, setup.out)
-}
-
-/// Has the process that holds the state check an object, or record it.
-pub(crate) async fn ask(setup: &Context, asked: AdoptRequest) -> CommandResult<AdoptionReport> {
-    setup.send(Import(asked)).await
 }
 
 fn print_outcome(adopted: &AdoptionReport, out: Printer) -> CommandResult {
@@ -183,25 +173,15 @@ fn check_no_links(setup: &Context, folder: &Path) -> CommandResult<()> {
     }
 }
 
-/// Shows the objects and asks for agreement, unless `--yes` is set. Without a terminal `--yes` is
-/// required.
 fn confirm(found: &[InventoryItem], folder: &Path, yes: bool, out: Printer) -> CommandResult<bool> {
     let acts = |one: &InventoryItem| {
         matches!(one.import_option, ImportOption::Document(_) | ImportOption::New(..))
     };
-    if yes || !found.iter().any(acts) {
+    if !found.iter().any(acts) {
         return Ok(true);
     }
-    out.note(&render::adoption::import_candidates(found, &folder.display().to_string()));
-    if !out.interactive {
-        let failure = CommandFailure::input(
-            "reckon::import::unconfirmed",
-            "not confirmed: no \
-            terminal to ask at",
-        );
-        return Err(failure.help("review the takeover, then repeat the command with --yes"));
-    }
-    out.confirm("Take these over?")
+    let shown = || render::adoption::import_candidates(found, &folder.display().to_string());
+    out.agree(yes, shown, UNCONFIRMED, "Take these over?")
 }
 
 /// Writes a document to a new file; never overwrites one.

@@ -100,7 +100,12 @@ fn text(made: &InitOutput, dir: &Path) -> String {
 
 pub(crate) async fn forget(setup: &Context, args: &ForgetArgs) -> CommandResult {
     let what = parse_subject(&args.what)?;
-    if !confirm_forget(&what, args.yes, setup.out)? {
+    let refusal = (
+        "reckon::forget::unconfirmed",
+        "review what would be forgotten, then repeat the command with --yes",
+    );
+    let shown = || render::adoption::forget_request(&what);
+    if !setup.out.agree(args.yes, shown, refusal, "Forget it?")? {
         setup.out.note("nothing was written");
         return Ok(Exit::Done);
     }
@@ -145,15 +150,6 @@ fn unknown_subject(text: &str, nearest: Option<&str>) -> CommandFailure {
     }
 }
 
-/// Asks for agreement, unless `--yes` is set. Without a terminal `--yes` is required.
-fn confirm_forget(what: &ForgetRequest, yes: bool, out: Printer) -> CommandResult<bool> {
-    let refusal = (
-        "reckon::forget::unconfirmed",
-        "review what would be forgotten, then repeat the command with --yes",
-    );
-    out.agree(yes, || render::adoption::forget_request(what), refusal, "Forget it?")
-}
-
 // `init --empty-remote`: declares, once a person agreed, that unknown objects are not ours.
 
 /// Lists the objects that would be disowned, asks, and records the declaration.
@@ -190,20 +186,12 @@ fn confirm_disown(
 ) -> CommandResult<(DisownPreview, bool)> {
     let unknown = disown_preview(&open.state.facts).map_err(OpenError::from)?;
     out.note(&render::adoption::disown_request(&unknown));
-    if yes {
-        return Ok((unknown, true));
-    }
-    if !out.interactive {
-        let failure = CommandFailure::input(
-            "reckon::init::unconfirmed",
-            "not confirmed: no terminal to ask at",
-        );
-        return Err(failure.help(
-            "adopt your objects with `reckon import KIND/NAME ID` or `reckon import --all`; if none is yours, \
-            run `reckon init --empty-remote --yes`",
-        ));
-    }
-    let agreed = out.confirm("Disown all of them permanently?")?;
+    let refusal = (
+        "reckon::init::unconfirmed",
+        "adopt your objects with `reckon import KIND/NAME ID` or `reckon import --all`; if none is yours, \
+        run `reckon init --empty-remote --yes`",
+    );
+    let agreed = out.agree_to_shown(yes, refusal, "Disown all of them permanently?")?;
     Ok((unknown, agreed))
 }
 

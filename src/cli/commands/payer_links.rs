@@ -164,10 +164,7 @@ pub(crate) fn make_link(
 ) -> CommandResult<Secret> {
     let until = SystemClock.now().checked_add_signed(TimeDelta::days(i64::from(days)));
     let until = until.ok_or_else(|| {
-        CommandFailure::bug(
-            "internal error: the end of the link is \
-        out of range",
-        )
+        CommandFailure::bug("internal error: the end of the link is out of range")
     })?;
     let link = IntakeLink { key: key.clone(), terms, until };
     Ok(Secret::from(setup.public_routes()?.intake_url(&base(setup)?, &link)))

@@ -20,10 +20,9 @@ pub(crate) async fn run(setup: &Context, args: &SuspendArgs) -> CommandResult {
     if reason.is_empty() || reason.chars().count() > REASON_LENGTH_MAX {
         let what = format!("--reason is empty or too long: 1 to {REASON_LENGTH_MAX} characters");
         let failure = CommandFailure::input("reckon::suspend::reason", what);
-        return Err(failure.help(
-            "write the reason for the suspension; it is shown beside the \
-            resource",
-        ));
+        return Err(
+            failure.help("write the reason for the suspension; it is shown beside the resource")
+        );
     }
     let now = SystemClock.now();
     let until = args.until.as_deref().map(|text| selection::parse_end(text, now)).transpose()?;

@@ -1,8 +1,7 @@
 //! `approve`: a person's approval or confirmation. It approves a plan (`plan_approval.rs`), or
 //! confirms the live merchant that the code of an application opened (design.md part 5). It also
 //! confirms a live application of a state that began empty (docs/operations/store.md,
-//! "Without a backup"). The
-//! confirmation covers just what was shown, and nothing that began to wait since.
+//! "Without a backup"). The confirmation covers just what was shown, and nothing that began to wait since.
 
 use serde_json::json;
 
@@ -10,7 +9,7 @@ use crate::base::id::Key;
 use crate::cli::args::options::ApproveArgs;
 use crate::cli::commands::get::parse_resource;
 use crate::cli::commands::planning::plan_approval;
-use crate::cli::commands::planning::plan_approval::NOTHING;
+use crate::cli::commands::planning::plan_approval::confirm_before_state;
 use crate::cli::commands::signed::approval;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::StateSession;
@@ -34,44 +33,26 @@ pub(crate) async fn run(setup: &Context, args: &ApproveArgs) -> CommandResult {
         return plan_approval::run(setup, args, &checksum).await;
     }
     let key = parse_resource(&args.what)?;
-    let mut yes = args.yes;
-    if let Some(future) = StateSession::future(setup).await? {
-        let agreed = confirm_before_state(&future, &key, yes, setup.out).await;
-        if !future.end(setup, agreed).await? {
-            setup.out.note(NOTHING);
-            return Ok(Exit::Done);
-        }
-        yes = true;
-    }
+    // A live binding never waits in a new state.
+    let confirmed = async |draft: &StateSession| match waiting_reason(draft, &key).await? {
+        Some(why) => confirm_submission(setup.out, (&key, &why), args.yes),
+        None => Err(nothing_waits(&key, &[])),
+    };
+    let Some(yes) = confirm_before_state(setup, args.yes, confirmed).await? else {
+        return plan_approval::decline(setup);
+    };
     let mut session = StateSession::make_bound(setup).await?;
     if let Some(why) = waiting_reason(&session, &key).await? {
-        return run_submission((setup, session), (&key, &why), yes, setup.out).await;
+        return run_submission(setup, session, (&key, &why), yes).await;
     }
     let approved = approve(&mut session, &key, yes, setup.out).await;
     let is_running = matches!(session, StateSession::Daemon(_));
-    match session.end(setup, approved).await? {
-        Some(approval) => {
-            setup
-                .out
-                .result(&approval, || render::approvals::approval_result(&approval, is_running))?;
-        }
-        None => setup.out.note(NOTHING),
-    }
+    let Some(approval) = session.end(setup, approved).await? else {
+        return plan_approval::decline(setup);
+    };
+    let text = || render::approvals::approval_result(&approval, is_running);
+    setup.out.result(&approval, text)?;
     Ok(Exit::Done)
-}
-
-/// Asks about the application that will wait in a new state, before that state is made. A live
-/// binding never waits in a new state.
-async fn confirm_before_state(
-    future: &StateSession,
-    key: &Key,
-    yes: bool,
-    out: Printer,
-) -> CommandResult<bool> {
-    match waiting_reason(future, key).await? {
-        Some(why) => confirm_submission((key, &why), yes, out),
-        None => Err(nothing_waits(key, &[])),
-    }
 }
 
 /// Finds the waiting binding, shows it, asks, and records the approval. Returns `None` if the
@@ -86,26 +67,20 @@ async fn approve(
     let Some(binding) = waiting.iter().find(|binding| binding.merchant == *key) else {
         return Err(nothing_waits(key, &waiting));
     };
-    if !confirm(binding, yes, out)? {
+    let refusal =
+        ("reckon::approve::unconfirmed", "review the binding, then repeat the command with --yes");
+    let shown = || render::approvals::live_binding(binding);
+    if !out.agree(yes, shown, refusal, "Approve this binding?")? {
         return Ok(None);
     }
     let approved = session.record(Approve(binding.clone())).await?;
-    approved.map(Some).ok_or_else(|| no_longer_waits(key))
+    let help = "run `reckon approve` again for the present binding";
+    approved.map(Some).ok_or_else(|| no_longer_waits(key).help(help))
 }
 
-/// Returns the failure where the binding that was shown does not wait any more.
 fn no_longer_waits(key: &Key) -> CommandFailure {
     let message = format!("{} no longer waits for this approval", key.short());
-    let failure = CommandFailure::input("reckon::approve::changed", message);
-    failure.help("run `reckon approve` again for the present binding")
-}
-
-/// Shows the binding and asks for agreement, unless `--yes` is set. Without a terminal `--yes` is
-/// required.
-fn confirm(binding: &LiveBinding, yes: bool, out: Printer) -> CommandResult<bool> {
-    let refusal =
-        ("reckon::approve::unconfirmed", "review the binding, then repeat the command with --yes");
-    out.agree(yes, || render::approvals::live_binding(binding), refusal, "Approve this binding?")
+    CommandFailure::input("reckon::approve::changed", message)
 }
 
 /// Returns the failure where no approval waits under this name; its help lists those that wait.
@@ -123,40 +98,33 @@ fn nothing_waits(key: &Key, waiting: &[LiveBinding]) -> CommandFailure {
 // application (docs/operations/store.md, "Without a backup").
 
 /// Returns the reason for which an application waits for an approval, if it waits.
-pub(crate) async fn waiting_reason(
-    session: &StateSession,
-    key: &Key,
-) -> CommandResult<Option<String>> {
+async fn waiting_reason(session: &StateSession, key: &Key) -> CommandResult<Option<String>> {
     let found = session.ask(ResourceQuery(key.clone())).await?;
     let waits = Reason::MaybeSubmitted(Box::new(key.clone())).to_string();
     Ok(found.map(|found| found.message).filter(|message| *message == waits))
 }
 
-pub(crate) async fn run_submission(
-    (setup, mut session): (&Context, StateSession),
+async fn run_submission(
+    setup: &Context,
+    mut session: StateSession,
     (key, why): (&Key, &str),
     yes: bool,
-    out: Printer,
 ) -> CommandResult {
-    let approved = record_submission(&mut session, (key, why), yes, out).await;
+    let approved = match confirm_submission(setup.out, (key, why), yes) {
+        Ok(true) => record_submission(&mut session, key).await,
+        declined => declined,
+    };
     let is_running = matches!(session, StateSession::Daemon(_));
     if !session.end(setup, approved).await? {
-        out.note(NOTHING);
-        return Ok(Exit::Done);
+        return plan_approval::decline(setup);
     }
     let next = if is_running { "the daemon continues" } else { "run `reckon apply` to continue" };
-    let told = format!("{} is approved and will be submitted once; {next}", key.short());
-    out.result(&json!({ "approved": key }), || told)?;
+    let text = || format!("{} is approved and will be submitted once; {next}", key.short());
+    setup.out.result(&json!({ "approved": key }), text)?;
     Ok(Exit::Done)
 }
 
-/// Shows the waiting application and asks for agreement, unless `--yes` is set. Without a terminal
-/// `--yes` is required.
-pub(crate) fn confirm_submission(
-    (key, why): (&Key, &str),
-    yes: bool,
-    out: Printer,
-) -> CommandResult<bool> {
+fn confirm_submission(out: Printer, (key, why): (&Key, &str), yes: bool) -> CommandResult<bool> {
     let refusal = (
         "reckon::approve::unconfirmed",
         "look for the application at the service, then repeat the command with --yes",
@@ -164,19 +132,7 @@ pub(crate) fn confirm_submission(
     out.agree(yes, || format!("{}: {why}", key.short()), refusal, "Submit this application?")
 }
 
-async fn record_submission(
-    session: &mut StateSession,
-    (key, why): (&Key, &str),
-    yes: bool,
-    out: Printer,
-) -> CommandResult<bool> {
-    if !confirm_submission((key, why), yes, out)? {
-        return Ok(false);
-    }
-    let said = ReleaseRequest { keys: vec![key.clone()], done: false };
-    if session.record(Release(said)).await? {
-        return Ok(true);
-    }
-    let message = format!("{} no longer waits for this approval", key.short());
-    Err(CommandFailure::input("reckon::approve::changed", message))
+async fn record_submission(session: &mut StateSession, key: &Key) -> CommandResult<bool> {
+    let release = ReleaseRequest { keys: vec![key.clone()], done: false };
+    if session.record(Release(release)).await? { Ok(true) } else { Err(no_longer_waits(key)) }
 }

@@ -7,6 +7,8 @@ use std::io::Write;
 use std::path::Path;
 use std::{fs, io};
 
+use serde::de::DeserializeOwned;
+
 use crate::base::clock::{Clock, SystemClock};
 use crate::base::money::{Currency, Money};
 use crate::cli::args::options::ApproveArgs;
@@ -20,12 +22,10 @@ use crate::config::approvals::ApprovalFile;
 use crate::control::requests::ApprovePlan;
 use crate::engine::protocol::approvals::{ApprovingPlan, PlanApprovalResult};
 use crate::engine::protocol::query::PlanQuery;
-use crate::engine::protocol::views::{CHECKSUM_SHORT, PlanView, StepView};
+use crate::engine::protocol::views::{CHECKSUM_SHORT, PlanView};
 use crate::model::effect::{Exposure, RecordedMove};
 use crate::policy::permission::first_excess;
 use crate::render;
-
-pub(crate) const NOTHING: &str = "nothing was approved";
 
 /// Returns the named checksum: given by itself, or in a plan that was written as JSON. `None` if
 /// the argument names something else.
@@ -35,36 +35,29 @@ pub(crate) fn checksum(what: &str) -> CommandResult<Option<String>> {
     if plausible {
         return Ok(Some(what.to_ascii_lowercase()));
     }
-    let path = Path::new(what);
-    if path.extension().is_none_or(|extension| !extension.eq_ignore_ascii_case("json")) {
+    if !is_file(what) {
         return Ok(None);
     }
-    let broken = |why: &dyn std::fmt::Display| {
-        let failure = CommandFailure::input("reckon::approve::plan_file", format!("{what}: {why}"));
-        failure.help("write it with `reckon plan -o json`")
-    };
-    let text = fs::read(path).map_err(|error| broken(&error))?;
-    let plan: serde_json::Value = serde_json::from_slice(&text).map_err(|error| broken(&error))?;
+    let plan: serde_json::Value = read_plan(what)?;
     let checksum = plan.get("checksum").and_then(serde_json::Value::as_str);
-    checksum.map(|text| Some(text.to_owned())).ok_or_else(|| broken(&"missing `checksum`"))
+    let checksum = checksum.ok_or_else(|| broken_plan(what, &"missing `checksum`"))?;
+    Ok(Some(checksum.to_owned()))
 }
 
 pub(crate) async fn run(setup: &Context, args: &ApproveArgs, checksum: &str) -> CommandResult {
-    let mut yes = args.yes;
-    if let Some(future) = StateSession::future(setup).await? {
-        let agreed = confirm_before_state(&future, checksum, yes, setup.out).await;
-        if !future.end(setup, agreed).await? {
-            setup.out.note(NOTHING);
-            return Ok(Exit::Done);
+    let confirmed = async |draft: &StateSession| {
+        let plan = draft.ask(PlanQuery).await?;
+        if plan.checksum.starts_with(checksum) {
+            return confirm(&plan, args.yes, setup.out);
         }
-        yes = true;
-    }
+        Err(not_approved(&PlanApprovalResult::Changed { checksum: plan.checksum }))
+    };
+    let Some(yes) = confirm_before_state(setup, args.yes, confirmed).await? else {
+        return decline(setup);
+    };
     let mut session = StateSession::make_bound(setup).await?;
     let answer = approve(&mut session, args, (checksum, yes), setup.out).await;
-    let Some(answer) = session.end(setup, answer).await? else {
-        setup.out.note(NOTHING);
-        return Ok(Exit::Done);
-    };
+    let Some(answer) = session.end(setup, answer).await? else { return decline(setup) };
     match answer {
         PlanApprovalResult::Approved { .. } => {
             setup.out.result(&answer, || render::approvals::plan_approval_result(&answer))?;
@@ -76,19 +69,22 @@ pub(crate) async fn run(setup: &Context, args: &ApproveArgs, checksum: &str) -> 
     }
 }
 
-/// Asks about the plan of a new state, before that state is made. Refuses a checksum of another
-/// plan.
-async fn confirm_before_state(
-    future: &StateSession,
-    checksum: &str,
+/// Ends a command that approved nothing, since the person declined.
+pub(crate) fn decline(setup: &Context) -> CommandResult {
+    setup.out.note("nothing was approved");
+    Ok(Exit::Done)
+}
+
+/// Asks in a draft of the state, where the command would make one. Returns whether the person
+/// agreed already; `None` if the person declined.
+pub(crate) async fn confirm_before_state(
+    setup: &Context,
     yes: bool,
-    out: Printer,
-) -> CommandResult<bool> {
-    let plan = future.ask(PlanQuery).await?;
-    if plan.checksum.starts_with(checksum) {
-        return confirm(&plan, yes, out);
-    }
-    Err(not_approved(&PlanApprovalResult::Changed { checksum: plan.checksum }))
+    confirm: impl AsyncFnOnce(&StateSession) -> CommandResult<bool>,
+) -> CommandResult<Option<bool>> {
+    let Some(draft) = StateSession::future(setup).await? else { return Ok(Some(yes)) };
+    let agreed = confirm(&draft).await;
+    Ok(draft.end(setup, agreed).await?.then_some(true))
 }
 
 /// Shows the plan, asks, and records the approval. Returns `None` if the person declined.
@@ -107,9 +103,7 @@ async fn approve(
     session.record(ApprovePlan(plan)).await.map(Some)
 }
 
-/// Shows the plan and asks for agreement, unless `--yes` is set. Without a terminal `--yes` is
-/// required.
-pub(crate) fn confirm(plan: &PlanView, yes: bool, out: Printer) -> CommandResult<bool> {
+fn confirm(plan: &PlanView, yes: bool, out: Printer) -> CommandResult<bool> {
     let refusal =
         ("reckon::approve::unconfirmed", "review the plan, then repeat the command with --yes");
     let question = "Approve this plan, for these steps and at most these amounts?";
@@ -126,8 +120,8 @@ pub(crate) fn not_approved(answer: &PlanApprovalResult) -> CommandFailure {
             failure.help("review the plan, then raise --ceiling or lower the amounts")
         }
         PlanApprovalResult::Nothing => {
-            let message = "nothing to approve: the plan moves no money, removes nothing and sends \
-                no e-mail";
+            let message =
+                "nothing to approve: the plan moves no money, removes nothing and sends no e-mail";
             CommandFailure::input("reckon::approve::nothing_waits", message)
                 .help("list the pending changes with `reckon plan`")
         }
@@ -136,10 +130,9 @@ pub(crate) fn not_approved(answer: &PlanApprovalResult) -> CommandFailure {
             CommandFailure::input("reckon::approve::changed", message)
                 .help(format!("review `reckon plan`, then approve the present checksum {checksum}"))
         }
-        PlanApprovalResult::Approved { .. } => CommandFailure::bug(
-            "internal error: the approval \
-            was refused",
-        ),
+        PlanApprovalResult::Approved { .. } => {
+            CommandFailure::bug("internal error: the approval was refused")
+        }
     }
 }
 
@@ -175,8 +168,7 @@ pub(crate) async fn write_file(
     let name = file.display();
     out.text(&format!("written to {name}"))?;
     out.note(&format!(
-        "commit it alone and signed, so that it counts: git add {name} && git \
-        commit -S -- {name}"
+        "commit it alone and signed, so that it counts: git add {name} && git commit -S -- {name}"
     ));
     Ok(Exit::Done)
 }
@@ -205,20 +197,23 @@ fn is_file(what: &str) -> bool {
     Path::new(what).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
 }
 
-fn read_plan(file: &str) -> CommandResult<PlanView> {
-    let broken = |why: String| {
-        let failure = CommandFailure::input("reckon::approve::plan_file", format!("{file}: {why}"));
-        failure.help("write it with `reckon plan -o json`")
-    };
-    let text = fs::read(file).map_err(|error| broken(error.to_string()))?;
-    serde_json::from_slice(&text).map_err(|error| broken(error.to_string()))
+fn read_plan<T: DeserializeOwned>(file: &str) -> CommandResult<T> {
+    let text = fs::read(file).map_err(|error| broken_plan(file, &error))?;
+    serde_json::from_slice(&text).map_err(|error| broken_plan(file, &error))
+}
+
+fn broken_plan(file: &str, why: &dyn std::fmt::Display) -> CommandFailure {
+    let failure = CommandFailure::input("reckon::approve::plan_file", format!("{file}: {why}"));
+    failure.help("write it with `reckon plan -o json`")
 }
 
 /// Returns the amounts that the plan moves, as approvals count them.
 fn sums(plan: &PlanView) -> std::collections::BTreeMap<Currency, i64> {
     let keys = keys(plan);
     let mut sums = std::collections::BTreeMap::new();
-    for step in plan.steps.iter().filter(|step| keys.iter().any(|key| is_step_of(step, key))) {
+    for step in
+        plan.steps.iter().filter(|step| keys.iter().any(|key| step.key().as_ref() == Some(key)))
+    {
         let moved = step.money.iter().filter_map(|money| {
             let currency: Currency = money.currency.parse().ok()?;
             let amount = Money::new(money.amount, currency);
@@ -231,10 +226,6 @@ fn sums(plan: &PlanView) -> std::collections::BTreeMap<Currency, i64> {
         }
     }
     sums
-}
-
-fn is_step_of(step: &StepView, key: &crate::base::id::Key) -> bool {
-    format!("{}/{}/{}", step.kind, step.namespace, step.name) == key.to_string()
 }
 
 fn make_file(path: &Path, text: &str) -> io::Result<()> {

@@ -130,14 +130,14 @@ impl SignedConfig {
         };
         if self.config.iter().any(|place| place.starts_with(&top)) {
             let what = "this file is in the repository of the specs, where a pull request can change who may approve";
-            let help = "keep the configuration outside that repository and name it with --config \
-                FILE";
+            let help =
+                "keep the configuration outside that repository and name it with --config FILE";
             return Err(self.untrusted("config_inside", what.to_owned(), help));
         }
         let Some(specs) = path_from_top(&top, &specs) else {
             let help = "give the specs a folder of their own, beside that of the approvals";
-            let what = "the specs are the whole repository, with no folder for approvals beside \
-                them";
+            let what =
+                "the specs are the whole repository, with no folder for approvals beside them";
             return Err(self.untrusted("folder", what.to_owned(), help));
         };
         Ok((top, specs))
@@ -164,8 +164,7 @@ impl SignedConfig {
             return Err(self.untrusted(
                 "signers_inside",
                 what,
-                "keep that file outside the \
-                repository",
+                "keep that file outside the repository",
             ));
         }
         Ok(real)
@@ -190,8 +189,7 @@ impl SignedConfig {
             self.untrusted(
                 "folder",
                 what,
-                "set policy.approvals.signed.folder to a folder beside \
-                the specs",
+                "set policy.approvals.signed.folder to a folder beside the specs",
             )
         })
     }
@@ -314,8 +312,7 @@ impl SignedConfig {
         self.untrusted(
             "moved",
             what.to_owned(),
-            "repeat the command while no program writes to \
-            the folder",
+            "repeat the command while no program writes to the folder",
         )
     }
 }
