@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use serde::Serialize;
 
 use super::gateway_fields::{
     AccountArgs, ActionArgs, ChangeArgs, DeleteArgs, MerchantArgs, PurgeArgs, SaveArgs,
@@ -36,8 +37,10 @@ pub struct GatewayGetArgs {
     pub body: Option<String>,
 }
 
-/// Subcommands of `gateway` that change the service.
-#[derive(Debug, Subcommand)]
+/// Subcommands of `gateway` that change the service. They serialise as `{VERB: FIELDS}`, without
+/// the fields that need more than their arguments.
+#[derive(Debug, Subcommand, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum GatewayChange {
     /// Take money by a saved method; with --hold only reserve it, for seven days.
     Charge(ChargeArgs),
@@ -93,20 +96,22 @@ pub enum GatewayChange {
 }
 
 /// Arguments of `gateway charge`.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 pub struct ChargeArgs {
     #[command(flatten)]
+    #[serde(flatten)]
     pub movement: MoveArgs,
     /// Only reserve the money; cards alone.
     #[arg(long)]
     pub hold: bool,
     /// The part of the amount that is a surcharge, with its currency; the receipt shows it.
     #[arg(long, value_name = "AMOUNT")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub surcharge: Option<Money>,
 }
 
 /// Arguments of `gateway credit`, and most of those of `gateway charge`.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 pub struct MoveArgs {
     #[command(flatten)]
     pub common: ActionArgs,
@@ -125,7 +130,7 @@ pub struct MoveArgs {
 }
 
 /// Arguments of `gateway refund`.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 pub struct RefundArgs {
     /// The charge.
     #[arg(value_name = "CHARGE")]
@@ -136,13 +141,14 @@ pub struct RefundArgs {
     /// Another method of the same type to refund to, where the tenant allows it: the NAME of its
     /// document, or its id.
     #[arg(long, value_name = "NAME|ID")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
     #[command(flatten)]
     pub common: ActionArgs,
 }
 
 /// Arguments of `gateway void`.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 pub struct VoidArgs {
     /// The charge, refund or credit.
     #[arg(value_name = "TRANSACTION")]
@@ -155,7 +161,7 @@ pub struct VoidArgs {
 }
 
 /// Arguments of `gateway capture`.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 pub struct CaptureArgs {
     /// The hold.
     #[arg(value_name = "CHARGE")]
@@ -165,6 +171,7 @@ pub struct CaptureArgs {
     pub amount: Money,
     /// Leave the capture to the next daily run.
     #[arg(long)]
+    #[serde(skip)]
     pub next_run: bool,
     /// A text for the record.
     #[arg(long, value_name = "TEXT")]
@@ -174,13 +181,14 @@ pub struct CaptureArgs {
 }
 
 /// Arguments of `gateway sign`.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 pub struct SignArgs {
     /// The transaction.
     #[arg(value_name = "TRANSACTION")]
     pub transaction: RemoteId,
     /// The strokes: JSON with the arrays x and y; `-` reads standard input.
     #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
     pub data: PathBuf,
     /// The format of the strokes.
     #[arg(long, default_value = "service/jsignature", value_name = "TYPE")]
@@ -190,7 +198,7 @@ pub struct SignArgs {
 }
 
 /// Arguments of `gateway pay`.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 pub struct PayArgs {
     /// The recurring charge: its id on the service.
     #[arg(value_name = "RECURRING")]
@@ -207,7 +215,7 @@ pub struct PayArgs {
 }
 
 /// Arguments of `gateway ignore`.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 pub struct IgnoreArgs {
     /// The recurring charge: its id on the service.
     #[arg(value_name = "RECURRING")]
@@ -220,7 +228,7 @@ pub struct IgnoreArgs {
 }
 
 /// Arguments of `gateway cancel`.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 pub struct CancelArgs {
     /// The recurring charge: its id on the service.
     #[arg(value_name = "RECURRING")]
@@ -230,7 +238,7 @@ pub struct CancelArgs {
 }
 
 /// Arguments of `gateway deauthorise`.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 pub struct DeauthoriseArgs {
     #[command(flatten)]
     pub common: ActionArgs,

@@ -5,26 +5,29 @@ use std::path::PathBuf;
 
 use chrono::NaiveDate;
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 
 use crate::base::id::{Name, RemoteId};
 use crate::base::money::Money;
-use crate::base::schedule::{Day, IntervalUnit};
+use crate::base::schedule::Day;
 
 /// Arguments of `gateway merchant`.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 pub struct MerchantArgs {
     /// A field to set; may be repeated. An empty VALUE removes it. Names: `contact_name`,
     /// `contact_email`, `contact_phone`, `address1`, `address2`, `city`, `state`, `postal_code`,
     /// `country`, `api_allowed_ip_address_ranges` (callers from other addresses are locked out,
     /// this program too), `live_events_urls`, `test_events_urls`.
     #[arg(long, value_name = "NAME=VALUE", required = true)]
+    #[serde(skip)]
     pub set: Vec<String>,
     #[command(flatten)]
     pub common: ActionArgs,
 }
 
 /// The payment type of an account.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum AccountTypeArg {
     /// Cards.
     Card,
@@ -32,36 +35,28 @@ pub enum AccountTypeArg {
     Bank,
 }
 
-impl AccountTypeArg {
-    /// Returns its word in an action's JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Card => "card",
-            Self::Bank => "bank",
-        }
-    }
-}
-
 /// Arguments of `gateway account`.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 pub struct AccountArgs {
     /// The account: its id on the service.
     #[arg(value_name = "ACCOUNT")]
     pub account: RemoteId,
     /// The account's payment type.
     #[arg(long = "type", value_name = "TYPE")]
+    #[serde(rename = "type")]
     pub kind: AccountTypeArg,
     /// A field to set; may be repeated. Names: `name`, `primary` (true: this account replaces the
     /// present primary one of its type), `transaction_allowed_countries`; of a card account also
     /// `cvv_policy`, `avs_policy`, `required_payment_fields`, `accepted_card_types`.
     #[arg(long, value_name = "NAME=VALUE", required = true)]
+    #[serde(skip)]
     pub set: Vec<String>,
     #[command(flatten)]
     pub common: ActionArgs,
 }
 
 /// Arguments of `gateway purge`.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 pub struct PurgeArgs {
     /// Clear transactions, recurring charges and their occurrences. Without this and --methods:
     /// everything.
@@ -75,7 +70,8 @@ pub struct PurgeArgs {
 }
 
 /// Types of objects that `gateway delete` deletes, and `gateway change` changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Deletable {
     /// A saved card.
     Card,
@@ -85,22 +81,12 @@ pub enum Deletable {
     Recurring,
 }
 
-impl Deletable {
-    /// Returns its word in an action's JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Card => "card",
-            Self::Bank => "bank",
-            Self::Recurring => "recurring",
-        }
-    }
-}
-
 /// Arguments of `gateway delete`.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 pub struct DeleteArgs {
     /// The type of the object.
     #[arg(value_name = "TYPE")]
+    #[serde(rename = "type")]
     pub kind: Deletable,
     /// The object's id on the service.
     #[arg(value_name = "ID")]
@@ -110,7 +96,7 @@ pub struct DeleteArgs {
 }
 
 /// Arguments of every action.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 pub struct ActionArgs {
     /// The merchant's document: NAME, or NAMESPACE/NAME.
     #[arg(long, value_name = "NAME")]
@@ -128,7 +114,8 @@ pub struct ActionArgs {
 // manages.
 
 /// The unit of a schedule's step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ScheduleUnit {
     /// Days.
     Day,
@@ -138,19 +125,8 @@ pub enum ScheduleUnit {
     Month,
 }
 
-impl ScheduleUnit {
-    /// Returns the schedule's unit.
-    pub fn unit(self) -> IntervalUnit {
-        match self {
-            Self::Day => IntervalUnit::Day,
-            Self::Week => IntervalUnit::Week,
-            Self::Month => IntervalUnit::Month,
-        }
-    }
-}
-
 /// Arguments of `gateway schedule`.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 pub struct ScheduleArgs {
     /// The earlier charge: its id on the service.
     #[arg(value_name = "CHARGE")]
@@ -163,9 +139,11 @@ pub struct ScheduleArgs {
     pub start: NaiveDate,
     /// The unit of the schedule's step.
     #[arg(long, value_name = "UNIT")]
+    #[serde(rename = "interval_unit")]
     pub every: ScheduleUnit,
     /// The number of units from one payment to the next.
     #[arg(long, value_name = "N", default_value_t = 1)]
+    #[serde(rename = "interval_delay")]
     pub step: u32,
     /// The last date that may be due, YYYY-MM-DD.
     #[arg(long, value_name = "DATE")]
@@ -179,10 +157,11 @@ pub struct ScheduleArgs {
 }
 
 /// Arguments of `gateway change`.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 pub struct ChangeArgs {
     /// The type of the object.
     #[arg(value_name = "TYPE")]
+    #[serde(rename = "type")]
     pub kind: Deletable,
     /// The object's id on the service.
     #[arg(value_name = "ID")]
@@ -192,6 +171,7 @@ pub struct ChangeArgs {
     /// (with their currency, such as "125.00 USD"), `max_occurrences`, and, where it collects from
     /// a card, the card's new date: `exp_month` and `exp_year` together.
     #[arg(long, value_name = "NAME=VALUE", required = true)]
+    #[serde(skip)]
     pub set: Vec<String>,
     #[command(flatten)]
     pub common: ActionArgs,
@@ -200,10 +180,11 @@ pub struct ChangeArgs {
 // Arguments of `gateway`: files and payment methods that are stored for later.
 
 /// Arguments of `gateway upload`.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 pub struct UploadArgs {
     /// The file: at most 10 MiB.
     #[arg(value_name = "FILE")]
+    #[serde(skip)]
     pub file: PathBuf,
     /// The contact: the NAME of its document, or its id on the service.
     #[arg(long, value_name = "NAME|ID")]
@@ -231,30 +212,35 @@ impl std::fmt::Debug for TokenArgs {
 }
 
 /// Arguments of `gateway vault`.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 pub struct VaultArgs {
     /// The contact: the NAME of its document, or its id on the service.
     #[arg(value_name = "CONTACT")]
     pub contact: String,
     /// The type of the method behind the token.
     #[arg(long = "type", value_name = "TYPE")]
+    #[serde(rename = "type")]
     pub kind: AccountTypeArg,
     #[command(flatten)]
+    #[serde(skip)]
     pub token: TokenArgs,
     #[command(flatten)]
     pub common: ActionArgs,
 }
 
 /// Arguments of `gateway save`.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 pub struct SaveArgs {
     /// The type of the method behind the token.
     #[arg(value_name = "TYPE")]
+    #[serde(rename = "type")]
     pub kind: AccountTypeArg,
     #[command(flatten)]
+    #[serde(skip)]
     pub token: TokenArgs,
     /// A text that describes the saved method.
     #[arg(long, value_name = "TEXT")]
+    #[serde(skip)]
     pub description: Option<String>,
     #[command(flatten)]
     pub common: ActionArgs,

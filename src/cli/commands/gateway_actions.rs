@@ -1,35 +1,20 @@
 //! `gateway`: a person changes the service where no document describes the change. The action is
 //! journaled, named and settled like any effect.
 
-use std::io::Read;
-use std::path::Path;
-
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::api::reads::{READS, ReadEndpoint};
-use crate::base::folder::open_file;
 use crate::base::id::Key;
 use crate::base::wording::{count_verb, nearest};
-use crate::cli::args::gateway_actions::{
-    ChargeArgs, GatewayChange, GatewayCommand, GatewayGetArgs, MoveArgs, RefundArgs,
-};
+use crate::cli::args::gateway_actions::{GatewayChange, GatewayCommand, GatewayGetArgs};
 use crate::cli::args::gateway_fields::ActionArgs;
-use crate::cli::commands::gateway_fields::{
-    account, change, merchant_set, purge, save, schedule, upload, vault,
-};
+use crate::cli::commands::gateway_fields::complete_fields;
 use crate::cli::context::open::Context;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::control::requests::{Act, ServiceRead};
-use crate::effects::core::context::set_field;
-use crate::effects::register::{
-    ACCOUNT, CHANGE, DEAUTHORISE, DELETE, MERCHANT, PURGE, SAVE, SCHEDULE, UPLOAD, VAULT,
-};
 use crate::engine::protocol::actions::{ActionReport, ActionStatus};
 use crate::model::effect::{Action, RemoteGet};
 use crate::render;
-
-/// The longest signature that is read, in bytes (service-facts, 31).
-const SIGNATURE_BYTES_MAX: u64 = 8192;
 
 pub(crate) async fn run(setup: &Context, command: &GatewayCommand) -> CommandResult {
     match command {
@@ -92,70 +77,21 @@ fn common(command: &GatewayChange) -> &ActionArgs {
 }
 
 fn action(command: &GatewayChange) -> CommandResult<Action> {
-    let (verb, fields) = match command {
-        GatewayChange::Charge(args) => ("charge", charge(args)),
-        GatewayChange::Credit(args) => ("credit", movement(args, false)),
-        GatewayChange::Refund(args) => ("refund", refund(args)),
-        GatewayChange::Void(args) => {
-            ("void", json!({"transaction": args.transaction, "reference": args.reference}))
-        }
-        GatewayChange::Capture(args) => (
-            "capture",
-            json!({"charge": args.charge, "amount": args.amount, "reference": args.reference,
-                "next_run": args.next_run}),
-        ),
-        GatewayChange::Sign(args) => (
-            "sign",
-            json!({"transaction": args.transaction, "mime_type": args.mime_type,
-                "data": read_strokes(&args.data)?}),
-        ),
-        GatewayChange::Pay(args) => (
-            "pay",
-            json!({"recurring": args.recurring, "occurrence": args.occurrence,
-                "amount": args.amount}),
-        ),
-        GatewayChange::Ignore(args) => {
-            ("ignore", json!({"recurring": args.recurring, "occurrence": args.occurrence}))
-        }
-        GatewayChange::Cancel(args) => ("cancel", json!({"recurring": args.recurring})),
-        GatewayChange::Delete(args) => (DELETE, json!({"type": args.kind.word(), "id": args.id})),
-        GatewayChange::Deauthorise(_) => (DEAUTHORISE, json!({})),
-        GatewayChange::Merchant(args) => (MERCHANT, merchant_set(args)?),
-        GatewayChange::Account(args) => (ACCOUNT, account(args)?),
-        GatewayChange::Purge(args) => (PURGE, purge(args)),
-        GatewayChange::Change(args) => (CHANGE, change(args)?),
-        GatewayChange::Schedule(args) => (SCHEDULE, schedule(args)),
-        GatewayChange::Save(args) => (SAVE, save(args)?),
-        GatewayChange::Upload(args) => (UPLOAD, upload(args)?),
-        GatewayChange::Vault(args) => (VAULT, vault(args)?),
-    };
+    let (verb, mut fields) = verb_and_fields(command)
+        .ok_or_else(|| CommandFailure::bug("internal error: an action without fields"))?;
+    complete_fields(command, &mut fields)?;
     let common = common(command);
     let merchant = merchant(&common.merchant)?;
-    Ok(Action { verb: verb.to_owned(), merchant, name: common.name.clone(), fields })
+    Ok(Action { verb, merchant, name: common.name.clone(), fields })
 }
 
-/// Returns the fields of a charge. An absent option is no field, so that the name derived from the
-/// fields stays the same.
-fn charge(args: &ChargeArgs) -> Value {
-    let mut fields = movement(&args.movement, args.hold);
-    if let Some(surcharge) = args.surcharge {
-        set_field(&mut fields, "surcharge", json!(surcharge));
-    }
-    fields
-}
-
-/// Returns the fields of a refund, in which an absent option is no field either.
-fn refund(args: &RefundArgs) -> Value {
-    let mut fields = json!({"charge": args.charge, "amount": args.amount});
-    if let Some(method) = &args.method {
-        set_field(&mut fields, "method", json!(method));
-    }
-    fields
-}
-
-fn movement(args: &MoveArgs, hold: bool) -> Value {
-    json!({"amount": args.amount, "method": args.method, "account": args.account,
-        "reference": args.reference, "hold": hold})
+/// Splits the `{VERB: FIELDS}` of a command. An absent option is no field where the name that is
+/// derived from the fields has to stay the same.
+fn verb_and_fields(command: &GatewayChange) -> Option<(String, Value)> {
+    let Ok(Value::Object(tagged)) = serde_json::to_value(command) else { return None };
+    let (verb, mut fields) = tagged.into_iter().next()?;
+    fields.as_object_mut()?.shift_remove("common");
+    Some((verb, fields))
 }
 
 /// Parses the key of a merchant that is named without its kind.
@@ -165,25 +101,6 @@ pub(crate) fn merchant(text: &str) -> CommandResult<Key> {
             CommandFailure::input("reckon::gateway::merchant", format!("--merchant: {error}"));
         failure.help("write the name of the merchant's document, such as --merchant acme")
     })
-}
-
-fn read_strokes(path: &Path) -> CommandResult<String> {
-    let failed = |error: std::io::Error| {
-        CommandFailure::input("reckon::gateway::data", format!("read {}: {error}", path.display()))
-    };
-    let mut text = String::new();
-    let limit = SIGNATURE_BYTES_MAX.saturating_add(1);
-    if path == Path::new("-") {
-        std::io::stdin().take(limit).read_to_string(&mut text).map_err(failed)?;
-    } else {
-        let file = open_file(path).map_err(|error| failed(std::io::Error::other(error)))?;
-        file.take(limit).read_to_string(&mut text).map_err(failed)?;
-    }
-    if u64::try_from(text.len()).unwrap_or(u64::MAX) > SIGNATURE_BYTES_MAX {
-        let message = format!("{} holds more than {SIGNATURE_BYTES_MAX} bytes", path.display());
-        return Err(CommandFailure::input("reckon::gateway::data", message));
-    }
-    Ok(text.trim_end().to_owned())
 }
 
 // `gateway get`: the service's own answer to a read.

@@ -1,60 +1,98 @@
-//! `gateway merchant`, `gateway account` and `gateway change`: parse the settings, as NAME=VALUE.
-//! `gateway purge` and `gateway schedule`: collect the fields of a purge and of a schedule.
+//! Fields of a `gateway` command that need more than its arguments: settings as NAME=VALUE, files and
+//! tokens read on this machine, and defaults.
 
 use std::io;
 use std::io::Read;
 use std::path::Path;
 
 use data_encoding::BASE64;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::api::invoice::FILE_BYTES_MAX;
 use crate::base::folder::open_file;
 use crate::base::wording;
-use crate::cli::args::gateway_fields::{
-    AccountArgs, AccountTypeArg, ChangeArgs, Deletable, MerchantArgs, PurgeArgs, SaveArgs,
-    ScheduleArgs, TokenArgs, UploadArgs, VaultArgs,
-};
+use crate::cli::args::gateway_actions::GatewayChange;
+use crate::cli::args::gateway_fields::{AccountTypeArg, Deletable, TokenArgs};
 use crate::cli::exit::{CommandFailure, CommandResult};
+use crate::effects::core::context::put;
 use crate::effects::merchants::settings::{
     BANK_SETTINGS, CARD_SETTINGS, MERCHANT_SETTINGS, METHOD_TEXTS, RECURRING_SETTINGS,
     RemoteSetting,
 };
 
-pub(crate) fn merchant_set(args: &MerchantArgs) -> CommandResult<Value> {
-    Ok(json!({"set": parse_settings(&args.set, &MERCHANT_SETTINGS)?}))
+/// The longest signature that is read, in bytes (service-facts, 31).
+const SIGNATURE_BYTES_MAX: u64 = 8192;
+
+/// Adds the fields that need more than their arguments: settings, files, tokens and defaults.
+pub(crate) fn complete_fields(command: &GatewayChange, fields: &mut Value) -> CommandResult<()> {
+    match command {
+        GatewayChange::Credit(_) => put(fields, "hold", false),
+        GatewayChange::Capture(args) => put(fields, "next_run", args.next_run),
+        GatewayChange::Sign(args) => put(fields, "data", read_strokes(&args.data)?),
+        GatewayChange::Merchant(args) => {
+            put(fields, "set", parse_settings(&args.set, &MERCHANT_SETTINGS)?);
+        }
+        GatewayChange::Account(args) => {
+            let settings: &[RemoteSetting] = match args.kind {
+                AccountTypeArg::Card => &CARD_SETTINGS,
+                AccountTypeArg::Bank => &BANK_SETTINGS,
+            };
+            put(fields, "set", parse_settings(&args.set, settings)?);
+        }
+        GatewayChange::Change(args) => {
+            let settings: &[RemoteSetting] = match args.kind {
+                Deletable::Card | Deletable::Bank => &METHOD_TEXTS,
+                Deletable::Recurring => &RECURRING_SETTINGS,
+            };
+            put(fields, "set", parse_settings(&args.set, settings)?);
+        }
+        // Everything, which the command shows before a person agrees.
+        GatewayChange::Purge(args) if !args.transactions && !args.methods => {
+            put(fields, "transactions", true);
+            put(fields, "methods", true);
+        }
+        GatewayChange::Save(args) => {
+            put(fields, "token", token(&args.token, &mut io::stdin())?);
+            put(fields, "description", args.description.clone());
+        }
+        GatewayChange::Upload(args) => {
+            let name = args.file.file_name().map(|name| name.to_string_lossy().into_owned());
+            put(fields, "file_name", args.file_name.clone().or(name).unwrap_or_default());
+            put(fields, "content", BASE64.encode(&bytes(&args.file)?));
+        }
+        GatewayChange::Vault(args) => put(fields, "token", token(&args.token, &mut io::stdin())?),
+        GatewayChange::Charge(_)
+        | GatewayChange::Refund(_)
+        | GatewayChange::Void(_)
+        | GatewayChange::Pay(_)
+        | GatewayChange::Ignore(_)
+        | GatewayChange::Cancel(_)
+        | GatewayChange::Delete(_)
+        | GatewayChange::Deauthorise(_)
+        | GatewayChange::Purge(_)
+        | GatewayChange::Schedule(_) => {}
+    }
+    Ok(())
 }
 
-pub(crate) fn account(args: &AccountArgs) -> CommandResult<Value> {
-    let settings: &[RemoteSetting] = match args.kind {
-        AccountTypeArg::Card => &CARD_SETTINGS,
-        AccountTypeArg::Bank => &BANK_SETTINGS,
+/// Reads a signature's strokes, from a file or standard input.
+fn read_strokes(path: &Path) -> CommandResult<String> {
+    let failed = |error: std::io::Error| {
+        CommandFailure::input("reckon::gateway::data", format!("read {}: {error}", path.display()))
     };
-    let set = parse_settings(&args.set, settings)?;
-    Ok(json!({"account": args.account, "type": args.kind.word(), "set": set}))
-}
-
-pub(crate) fn change(args: &ChangeArgs) -> CommandResult<Value> {
-    let settings: &[RemoteSetting] = match args.kind {
-        Deletable::Card | Deletable::Bank => &METHOD_TEXTS,
-        Deletable::Recurring => &RECURRING_SETTINGS,
-    };
-    let set = parse_settings(&args.set, settings)?;
-    Ok(json!({"type": args.kind.word(), "id": args.id, "set": set}))
-}
-
-/// Returns an earlier charge, and the amount and dates of the recurring charge from it.
-pub(crate) fn schedule(args: &ScheduleArgs) -> Value {
-    json!({"charge": args.charge, "amount": args.amount, "start": args.start,
-        "interval_unit": args.every.unit(), "interval_delay": args.step, "end": args.end,
-        "days": args.days})
-}
-
-/// Returns the data to purge: everything if nothing is named, which the command shows before a
-/// person agrees.
-pub(crate) fn purge(args: &PurgeArgs) -> Value {
-    let all = !args.transactions && !args.methods;
-    json!({"transactions": all || args.transactions, "methods": all || args.methods})
+    let mut text = String::new();
+    let limit = SIGNATURE_BYTES_MAX.saturating_add(1);
+    if path == Path::new("-") {
+        std::io::stdin().take(limit).read_to_string(&mut text).map_err(failed)?;
+    } else {
+        let file = open_file(path).map_err(|error| failed(std::io::Error::other(error)))?;
+        file.take(limit).read_to_string(&mut text).map_err(failed)?;
+    }
+    if u64::try_from(text.len()).unwrap_or(u64::MAX) > SIGNATURE_BYTES_MAX {
+        let message = format!("{} holds more than {SIGNATURE_BYTES_MAX} bytes", path.display());
+        return Err(CommandFailure::input("reckon::gateway::data", message));
+    }
+    Ok(text.trim_end().to_owned())
 }
 
 /// Parses all settings.
@@ -105,23 +143,6 @@ fn parse_setting<'a>(
 
 const TOKEN_BYTES_MAX: u64 = 1024;
 
-pub(crate) fn upload(args: &UploadArgs) -> CommandResult<Value> {
-    let name = args.file.file_name().map(|name| name.to_string_lossy().into_owned());
-    let name = args.file_name.clone().or(name).unwrap_or_default();
-    let content = BASE64.encode(&bytes(&args.file)?);
-    Ok(json!({"contact": args.contact, "file_name": name, "content": content}))
-}
-
-pub(crate) fn vault(args: &VaultArgs) -> CommandResult<Value> {
-    let token = token(&args.token, &mut io::stdin())?;
-    Ok(json!({"contact": args.contact, "type": args.kind.word(), "token": token}))
-}
-
-pub(crate) fn save(args: &SaveArgs) -> CommandResult<Value> {
-    let token = token(&args.token, &mut io::stdin())?;
-    Ok(json!({"type": args.kind.word(), "token": token, "description": args.description}))
-}
-
 fn bytes(path: &Path) -> CommandResult<Vec<u8>> {
     let failed = |why: String| {
         CommandFailure::input("reckon::gateway::file", format!("{}: {why}", path.display()))
@@ -167,6 +188,8 @@ fn token(args: &TokenArgs, input: &mut impl Read) -> CommandResult<String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn check(given: &[&str], settings: &[RemoteSetting]) -> Result<Value, String> {
