@@ -189,3 +189,71 @@ fn no_merchant() -> CommandFailure {
     )
     .help("write the name of the merchant's document, such as --merchant acme")
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::args::options::{Cli, CliCommand};
+
+    fn fields(arguments: &str) -> String {
+        let words: Vec<String> = arguments.split(' ').map(|word| word.replace('_', " ")).collect();
+        let begin = ["reckon", "gateway"].map(str::to_owned);
+        let end = ["--merchant", "acme"].map(str::to_owned);
+        let cli = Cli::try_parse_from(begin.into_iter().chain(words).chain(end)).unwrap();
+        let CliCommand::Gateway(GatewayCommand::Change(change)) = &cli.command else { panic!() };
+        let action = action(change).unwrap();
+        format!("{} {}", action.verb, action.fields)
+    }
+
+    #[test]
+    fn fields_have_a_fixed_form_and_order() {
+        for (arguments, expect) in [
+            (
+                "charge --amount 1.00_USD --method m",
+                r#"charge {"amount":{"minor":100,"currency":"USD"},"method":"m","account":null,"reference":null,"hold":false}"#,
+            ),
+            (
+                "credit --amount 1.00_USD --method m",
+                r#"credit {"amount":{"minor":100,"currency":"USD"},"method":"m","account":null,"reference":null,"hold":false}"#,
+            ),
+            (
+                "refund c --amount 1.00_USD",
+                r#"refund {"charge":"c","amount":{"minor":100,"currency":"USD"}}"#,
+            ),
+            ("void t", r#"void {"transaction":"t","reference":null}"#),
+            (
+                "capture c --amount 1.00_USD",
+                r#"capture {"charge":"c","amount":{"minor":100,"currency":"USD"},"reference":null,"next_run":false}"#,
+            ),
+            (
+                "pay r o --amount 1.00_USD",
+                r#"pay {"recurring":"r","occurrence":"o","amount":{"minor":100,"currency":"USD"}}"#,
+            ),
+            ("ignore r o", r#"ignore {"recurring":"r","occurrence":"o"}"#),
+            ("cancel r", r#"cancel {"recurring":"r"}"#),
+            ("delete card x", r#"delete {"type":"card","id":"x"}"#),
+            ("deauthorise", "deauthorise {}"),
+            ("merchant --set city=Salem", r#"merchant {"set":{"city":"Salem"}}"#),
+            (
+                "account a --type bank --set name=n",
+                r#"account {"account":"a","type":"bank","set":{"name":"n"}}"#,
+            ),
+            (
+                "change card x --set description=d",
+                r#"change {"type":"card","id":"x","set":{"description":"d"}}"#,
+            ),
+            ("purge", r#"purge {"transactions":true,"methods":true}"#),
+            ("purge --methods", r#"purge {"transactions":false,"methods":true}"#),
+            (
+                "schedule c --amount 1.00_USD --start 2030-01-02 --every month",
+                r#"schedule {"charge":"c","amount":{"minor":100,"currency":"USD"},"start":"2030-01-02","interval_unit":"MONTH","interval_delay":1,"end":null,"days":[]}"#,
+            ),
+            ("save card --token t", r#"save {"type":"card","token":"t","description":null}"#),
+            ("vault c --type card --token t", r#"vault {"contact":"c","type":"card","token":"t"}"#),
+        ] {
+            assert_eq!(fields(arguments), expect);
+        }
+    }
+}

@@ -77,15 +77,15 @@ pub(crate) fn complete_fields(command: &GatewayChange, fields: &mut Value) -> Co
 
 /// Reads a signature's strokes, from a file or standard input.
 fn read_strokes(path: &Path) -> CommandResult<String> {
-    let failed = |error: std::io::Error| {
+    let failed = |error: io::Error| {
         CommandFailure::input("reckon::gateway::data", format!("read {}: {error}", path.display()))
     };
     let mut text = String::new();
     let limit = SIGNATURE_BYTES_MAX.saturating_add(1);
     if path == Path::new("-") {
-        std::io::stdin().take(limit).read_to_string(&mut text).map_err(failed)?;
+        io::stdin().take(limit).read_to_string(&mut text).map_err(failed)?;
     } else {
-        let file = open_file(path).map_err(|error| failed(std::io::Error::other(error)))?;
+        let file = open_file(path).map_err(|error| failed(io::Error::other(error)))?;
         file.take(limit).read_to_string(&mut text).map_err(failed)?;
     }
     if u64::try_from(text.len()).unwrap_or(u64::MAX) > SIGNATURE_BYTES_MAX {

@@ -10,7 +10,6 @@ use crate::cli::commands::get;
 use crate::cli::context::git::program::Git;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::daemon;
-use crate::cli::context::state_handle::StateHandle;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::remote::Daemon;
 use crate::control::local::LocalQuery;
@@ -33,7 +32,9 @@ use crate::spec::text::source::split;
 use crate::store::disk::real::RealDisk;
 use crate::store::history::entries::{EffectHistory, ResourceHistory};
 use crate::store::history::reader::JournalSet;
+use crate::store::journal::chain::Head;
 use crate::store::journal::read::JournalReader;
+use crate::store::read_model::model::ReadModel;
 
 requests! {
     pub(crate) Why(what: String, verify: bool) -> Option<WhyView>:
@@ -67,10 +68,14 @@ fn unknown(args: &WhyArgs) -> CommandFailure {
 
 /// Returns the history in the state on this machine.
 async fn view_here(setup: &Context, args: &WhyArgs) -> CommandResult<Option<WhyView>> {
-    let way = TrailSource::open(setup).await?;
-    let told = collect(setup, args, &way).await;
-    way.close().await?;
-    told
+    if let Some(client) = daemon(setup).await? {
+        return collect(setup, args, &TrailSource::Daemon(&client)).await;
+    }
+    let open = setup.view_state().await?;
+    let head = || open.state.writer.head();
+    let found = collect(setup, args, &TrailSource::Here(&open.state.facts, &head)).await;
+    open.state.close().await?;
+    found
 }
 
 /// Returns the history in a daemon's own state; `None` if its journal has none.
@@ -81,14 +86,15 @@ pub(crate) fn of_daemon(
     verify: bool,
 ) -> CommandResult<Option<WhyView>> {
     let args = WhyArgs { what: what.to_owned(), verify };
-    let way = TrailSource::InDaemon(shared.clone());
+    let head = || shared.writer.head();
+    let way = TrailSource::Here(&shared.facts, &head);
     tokio::runtime::Handle::current().block_on(collect(setup, &args, &way))
 }
 
 async fn collect(
     setup: &Context,
     args: &WhyArgs,
-    way: &TrailSource,
+    way: &TrailSource<'_>,
 ) -> CommandResult<Option<WhyView>> {
     let wanted = parse_subject(&args.what)?;
     let sought = way.locate(wanted.clone()).await?;
@@ -102,8 +108,8 @@ async fn collect(
         let merchant = merchant(way, &books, &story).await?;
         resources.push(view(setup, &wanted, &story, merchant.as_ref()));
     }
-    let whole =
-        if args.verify { Some(books.verify(sought.head).map_err(journal_failure)?) } else { None };
+    let whole = args.verify.then(|| books.verify(sought.head)).transpose();
+    let whole = whole.map_err(journal_failure)?;
     let head = data_encoding::HEXLOWER.encode(&sought.head.hash);
     let (about, position) = (sought.about, sought.head.sequence);
     Ok(Some(WhyView { version: 1, about, resources, verified_from: whole, position, head }))
@@ -133,35 +139,19 @@ fn resource(text: &str) -> CommandResult<Option<Key>> {
     }
 }
 
-/// Source of journal positions: the daemon, or the state's own index.
-enum TrailSource {
-    Daemon(Daemon),
-    Own(Box<StateHandle>),
-    /// The state of this process, which is the daemon.
-    InDaemon(Arc<EngineShared>),
+/// Source of journal positions.
+enum TrailSource<'a> {
+    Daemon(&'a Daemon),
+    /// A state of this process, with the way to its last record.
+    Here(&'a ReadModel, &'a dyn Fn() -> Head),
 }
 
-impl TrailSource {
-    async fn open(setup: &Context) -> CommandResult<Self> {
-        match daemon(setup).await? {
-            Some(client) => Ok(Self::Daemon(client)),
-            None => Ok(Self::Own(Box::new(setup.view_state().await?))),
-        }
-    }
-
+impl TrailSource<'_> {
     async fn locate(&self, wanted: WhySubject) -> CommandResult<Provenances> {
         match self {
             Self::Daemon(client) => Ok(client.send(JournalRefsQuery(wanted)).await?),
-            Self::Own(open) => Ok(locate(&open.state.facts, &wanted, open.state.writer.head())?),
-            Self::InDaemon(shared) => Ok(locate(&shared.facts, &wanted, shared.writer.head())?),
+            Self::Here(facts, head) => Ok(locate(facts, &wanted, head())?),
         }
-    }
-
-    async fn close(self) -> CommandResult<()> {
-        if let Self::Own(open) = self {
-            open.state.close().await?;
-        }
-        Ok(())
     }
 }
 
@@ -182,7 +172,7 @@ pub(crate) fn open_journals(setup: &Context) -> CommandResult<JournalSet> {
 
 /// Returns the history of the merchant that the effects belong to, where that is another resource.
 async fn merchant(
-    way: &TrailSource,
+    way: &TrailSource<'_>,
     books: &JournalSet,
     story: &ResourceHistory,
 ) -> CommandResult<Option<ResourceHistory>> {

@@ -15,7 +15,7 @@ use crate::base::secret::Secret;
 use crate::cli::args::options::{
     Cli, DecideArg as Decides, SandboxArgs, SandboxCommand, SurfaceArg as Wanted,
 };
-use crate::cli::commands::sandbox::env::{control_in_process, text, token};
+use crate::cli::commands::sandbox::env::{control_in_process, merchant_text, text, token};
 use crate::cli::commands::sandbox::scenario::Scenario;
 use crate::cli::commands::sandbox::{env, scenario};
 use crate::cli::context::machine;
@@ -199,14 +199,10 @@ fn loopback(url: &str) -> CommandResult<SocketAddr> {
 fn partner(sandbox: &Sandbox) -> CommandResult<PartnerAccess> {
     let all = control_in_process(sandbox, "GET", "/_sandbox/credentials", None)
         .map_err(CommandFailure::bug)?;
-    let text = |field: &str| {
-        let value = all.pointer(&format!("/partner/{field}")).and_then(Value::as_str);
-        value.unwrap_or_default().to_owned()
-    };
     Ok(PartnerAccess {
-        client_id: Secret::from(text("client_id")),
-        client_secret: Secret::from(text("client_secret")),
-        redirect_uri: text("redirect_uri"),
+        client_id: Secret::from(text(&all, "/partner/client_id")),
+        client_secret: Secret::from(text(&all, "/partner/client_secret")),
+        redirect_uri: text(&all, "/partner/redirect_uri"),
     })
 }
 
@@ -314,12 +310,8 @@ impl SecretResolver for SandboxSecrets {
         if is("/keys/secret_key") {
             let all = control_in_process(&self.sandbox, "GET", "/_sandbox/credentials", None)
                 .map_err(failed)?;
-            let merchants = all.get("merchants").and_then(Value::as_array);
-            let mine =
-                merchants.into_iter().flatten().find(|one| text(one, "/name") == key.name.as_str());
-            return Ok(Secret::from(
-                mine.map(|one| text(one, "/test/secret_key")).unwrap_or_default(),
-            ));
+            let own = merchant_text(&all, key.name.as_str(), "/test/secret_key");
+            return Ok(Secret::from(own.unwrap_or_default()));
         }
         if is("/access_token") {
             return token(&self.sandbox, &code).map(Secret::from).map_err(failed);

@@ -22,8 +22,7 @@ use crate::sandbox::server::Sandbox;
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(setup: &Context) -> CommandResult {
-    let base = setup.config.service.base_url.as_ref();
-    let base = setup.config.require("service.base_url", base, &ProcessEnv)?.as_str().to_owned();
+    let base = base_url(setup)?;
     let http = client(setup, base.starts_with("https"))?;
     let all = ask(&http, http::Method::GET, &base, None).await?;
     let mut lines = partner_lines(setup, &all);
@@ -37,11 +36,15 @@ pub(crate) async fn run(setup: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
+fn base_url(setup: &Context) -> CommandResult<String> {
+    let base = setup.config.service.base_url.as_ref();
+    Ok(setup.config.require("service.base_url", base, &ProcessEnv)?.as_str().to_owned())
+}
+
 /// Posts an order to a control path of a running sandbox. The command never asks the service
 /// itself: the address has to be one of this machine, and the answer a sandbox's.
 pub(crate) async fn control(setup: &Context, path: &str, order: &Value) -> CommandResult<Value> {
-    let base = setup.config.service.base_url.as_ref();
-    let base = setup.config.require("service.base_url", base, &ProcessEnv)?.as_str().to_owned();
+    let base = base_url(setup)?;
     let not_one = || {
         let message = format!("{base} is not a sandbox: only a sandbox makes events on request");
         let help = "start `reckon sandbox` or `reckon run --sandbox`, and set service.base_url to \
@@ -79,21 +82,15 @@ fn is_loopback(url: &str) -> bool {
 /// Returns the partner's own variables that the configuration names.
 fn partner_lines(setup: &Context, all: &Value) -> Vec<String> {
     let partner = &setup.config.partner;
-    let value = |field: &str| {
-        all.pointer(&format!("/partner/{field}"))
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned()
-    };
     let mut lines = Vec::new();
     if let Some(Setting::Env(variable)) = &partner.client_id {
-        lines.push(export(&variable.name, &value("client_id")));
+        lines.push(export(&variable.name, &text(all, "/partner/client_id")));
     }
     if let Some(Setting::Env(variable)) = &partner.client_secret {
-        lines.push(export(&variable.name, &value("client_secret")));
+        lines.push(export(&variable.name, &text(all, "/partner/client_secret")));
     }
     if let Some(Setting::Env(variable)) = &partner.redirect_uri {
-        lines.push(export(&variable.name, &value("redirect_uri")));
+        lines.push(export(&variable.name, &text(all, "/partner/redirect_uri")));
     }
     lines
 }
@@ -117,16 +114,19 @@ async fn merchant_lines(
     let mut lines: Vec<String> = code.map(|variable| export(variable, given)).into_iter().collect();
     if let Some(variable) = secret_key {
         let all = ask(http, http::Method::GET, base, None).await?;
-        lines.push(export(variable, &test_key(&all, name)));
+        lines.push(export(
+            variable,
+            &merchant_text(&all, name, "/test/secret_key").unwrap_or_default(),
+        ));
     }
     Ok(lines)
 }
 
-fn test_key(all: &Value, merchant: &str) -> String {
-    let merchants = all.get("merchants").and_then(Value::as_array).into_iter().flatten();
-    let mut mine = merchants.filter(|one| one.get("name").is_some_and(|name| name == merchant));
-    let key = mine.next().and_then(|one| one.pointer("/test/secret_key"));
-    key.and_then(Value::as_str).unwrap_or_default().to_owned()
+/// Returns a text of a merchant's credentials; `None` if there is no merchant of that name.
+pub(crate) fn merchant_text(all: &Value, merchant: &str, pointer: &str) -> Option<String> {
+    let mut merchants = all.get("merchants")?.as_array()?.iter();
+    let mine = merchants.find(|one| text(one, "/name") == merchant)?;
+    Some(text(mine, pointer))
 }
 
 /// Returns one line for a shell. Values are letters and digits; a quote would be escaped.

@@ -12,7 +12,7 @@ use data_encoding::BASE64;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::env::{control_in_process, send, text as body_text, token};
+use super::env::{control_in_process, merchant_text, send, text as body_text, token};
 use crate::base::hash::{Digest, sha256};
 use crate::base::wording::count_noun;
 use crate::cli::exit::{CommandFailure, CommandResult};
@@ -250,9 +250,7 @@ fn basic(key: &str) -> String {
 /// Returns a key of a merchant.
 fn key(sandbox: &Sandbox, name: &str, pointer: &str) -> Result<String, String> {
     let all = control_in_process(sandbox, "GET", "/_sandbox/credentials", None)?;
-    let merchants = all.get("merchants").and_then(Value::as_array).into_iter().flatten();
-    let mine = merchants.into_iter().find(|one| body_text(one, "/name") == name);
-    mine.map(|one| body_text(one, pointer)).ok_or_else(|| format!("there is no merchant `{name}`"))
+    merchant_text(&all, name, pointer).ok_or_else(|| format!("there is no merchant `{name}`"))
 }
 
 fn tenant(sandbox: &Sandbox) -> Result<String, String> {

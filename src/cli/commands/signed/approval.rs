@@ -18,7 +18,7 @@ use crate::base::clock::{Clock, SystemClock};
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::cli::commands::signed::history::SoughtDocuments;
-use crate::cli::commands::signed::judge::{Judge, files};
+use crate::cli::commands::signed::judge::{Judge, NotCounted, files};
 use crate::cli::commands::signed::repository::{ApprovalRepo, NotTrusted, SignedConfig, problem};
 use crate::cli::context::open::Context;
 use crate::cli::context::session::{OwnState, StateSession};
@@ -228,8 +228,11 @@ fn examine_repo(
                     if known { SignedFileStatus::Known } else { SignedFileStatus::OtherPlan },
                 );
             }
-            Ok(said) => match judge.judge(file, said)? {
-                Err(no) => look.refuse(&file.shown, vec![no.into_problem(file)]),
+            Ok(said) => match judge.judge(file, said) {
+                Err(NotCounted::Git(error)) => return Err(error.into()),
+                Err(NotCounted::Rejected(no)) => {
+                    look.refuse(&file.shown, vec![no.into_problem(file)]);
+                }
                 Ok(signing) => look.count(&file.shown, signing, &known.approvals),
             },
         }

@@ -25,6 +25,24 @@ const SHORT: usize = 12;
 /// Reason against a file: a code, the message, and the help.
 pub(crate) struct Rejection(&'static str, String, &'static str);
 
+/// Reason for which the approval of a file does not count.
+pub(crate) enum NotCounted {
+    Rejected(Rejection),
+    Git(GitError),
+}
+
+impl From<Rejection> for NotCounted {
+    fn from(rejection: Rejection) -> Self {
+        Self::Rejected(rejection)
+    }
+}
+
+impl From<GitError> for NotCounted {
+    fn from(error: GitError) -> Self {
+        Self::Git(error)
+    }
+}
+
 /// Judge of all files of one examination.
 pub(crate) struct Judge<'a> {
     pub repo: &'a ApprovalRepo,
@@ -61,29 +79,21 @@ impl<'a> Judge<'a> {
         &mut self,
         file: &ApprovalEntry,
         said: ApprovalFile,
-    ) -> Result<Result<ApproveSigned, Rejection>, GitError> {
+    ) -> Result<ApproveSigned, NotCounted> {
         let Some(commit) = self.bringing_commit(file)? else {
-            return Ok(Err(Rejection(
-                "reckon::approval::merge",
-                "the present content of this file comes only from a merge".to_owned(),
-                "commit the file in a signed commit of its own",
-            )));
+            let what = "the present content of this file comes only from a merge".to_owned();
+            let help = "commit the file in a signed commit of its own";
+            return Err(Rejection("reckon::approval::merge", what, help).into());
         };
-        let checked = self.check_only_approvals(&commit)?.and_then(|()| signer(&commit));
-        let checked =
-            checked.and_then(|signer| self.check_not_expired(&said, &commit).map(|()| signer));
-        let signer = match checked {
-            Ok(signer) => signer,
-            Err(no) => return Ok(Err(no)),
-        };
-        if let Err(no) = self.check_not_author(&signer)? {
-            return Ok(Err(no));
-        }
+        self.check_only_approvals(&commit)?;
+        let signer = signer(&commit)?;
+        self.check_not_expired(&said, &commit)?;
+        self.check_not_author(&signer)?;
         let ApprovalFile { plan: checksum, ceilings, expires } = said;
         let plan = ApprovingPlan { checksum, ceilings, actor: signer.principal };
         let (file, key) = (file.path.clone(), signer.key);
         let signature = ApprovalSignature { file, commit: commit.id, key, until: expires };
-        Ok(Ok(ApproveSigned { plan, signature, at: commit.at }))
+        Ok(ApproveSigned { plan, signature, at: commit.at })
     }
 
     /// Returns the commit that last changed the file, if the file is still as that commit left it.
@@ -112,10 +122,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Checks that a commit changes nothing but approvals.
-    fn check_only_approvals(
-        &self,
-        commit: &SignedCommit,
-    ) -> Result<Result<(), Rejection>, GitError> {
+    fn check_only_approvals(&self, commit: &SignedCommit) -> Result<(), NotCounted> {
         let ApprovalRepo { git, folder, .. } = self.repo;
         let mut arguments = vec!["diff-tree", "--no-commit-id", "--root", "-r", "-z"];
         arguments.extend([
@@ -129,11 +136,10 @@ impl<'a> Judge<'a> {
         let said = String::from_utf8_lossy(&said);
         let beneath = format!("{folder}/");
         let other = said.split('\0').find(|path| !path.is_empty() && !path.starts_with(&beneath));
-        Ok(other.map_or(Ok(()), |other| {
-            let what = format!("commit {} also changes {other}", short(&commit.id));
-            let help = "commit the approval alone, after the commits that it approves";
-            Err(Rejection("reckon::approval::mixed", what, help))
-        }))
+        let Some(other) = other else { return Ok(()) };
+        let what = format!("commit {} also changes {other}", short(&commit.id));
+        let help = "commit the approval alone, after the commits that it approves";
+        Err(Rejection("reckon::approval::mixed", what, help).into())
     }
 
     fn check_not_expired(
@@ -158,20 +164,18 @@ impl<'a> Judge<'a> {
     }
 
     /// Checks that the signer changed no document of the plan, as far as the history shows it.
-    fn check_not_author(&mut self, signer: &Signer) -> Result<Result<(), Rejection>, GitError> {
+    fn check_not_author(&mut self, signer: &Signer) -> Result<(), NotCounted> {
         let changes = self.changes()?;
-        if let Err(no) = self.check_all_committed(&changes) {
-            return Ok(Err(no));
-        }
+        self.check_all_committed(&changes)?;
         for change in changes {
             let commit = self.commit(&change.commit)?;
             if let Err(no) = check_other_person(signer, &commit, &change, self.repo.authors)
                 && !self.is_applied(&change)?
             {
-                return Ok(Err(no));
+                return Err(no.into());
             }
         }
-        Ok(Ok(()))
+        Ok(())
     }
 
     /// Checks that some commit changed every document of the plan.

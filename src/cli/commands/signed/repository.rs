@@ -1,7 +1,7 @@
 //! The repository of approvals in signed commits, and the checks that make it trustworthy: a pull
 //! request must not be able to change who may sign.
 //!
-//! `check.rs` compares the loaded specs with the commit.
+//! It also compares the loaded specs with the commit.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -106,7 +106,7 @@ impl SignedConfig {
             let help = "commit the specs, then each approval in a commit of its own";
             return Err(self.untrusted(
                 "repository",
-                "the repository of the specs has no commit".to_owned(),
+                "the repository of the specs has no commit",
                 help,
             ));
         }
@@ -126,19 +126,19 @@ impl SignedConfig {
         let Some((top, specs)) = top.zip(specs) else {
             let help = "keep the specs in a git repository";
             let what = "the specs are not in a git work tree, so there are no signed commits";
-            return Err(self.untrusted("repository", what.to_owned(), help));
+            return Err(self.untrusted("repository", what, help));
         };
         if self.config.iter().any(|place| place.starts_with(&top)) {
             let what = "this file is in the repository of the specs, where a pull request can change who may approve";
             let help =
                 "keep the configuration outside that repository and name it with --config FILE";
-            return Err(self.untrusted("config_inside", what.to_owned(), help));
+            return Err(self.untrusted("config_inside", what, help));
         }
         let Some(specs) = path_from_top(&top, &specs) else {
             let help = "give the specs a folder of their own, beside that of the approvals";
             let what =
                 "the specs are the whole repository, with no folder for approvals beside them";
-            return Err(self.untrusted("folder", what.to_owned(), help));
+            return Err(self.untrusted("folder", what, help));
         };
         Ok((top, specs))
     }
@@ -148,11 +148,8 @@ impl SignedConfig {
         let path = &self.rules.signers;
         let real = path.canonicalize().map_err(|error| {
             let what = format!("the allowed signers {} cannot be read: {error}", path.display());
-            self.untrusted(
-                "signers",
-                what,
-                "write a line for each: ADDRESS KEY, as ssh-keygen reads it",
-            )
+            let help = "write a line for each: ADDRESS KEY, as ssh-keygen reads it";
+            self.untrusted("signers", what, help)
         })?;
         let parent = path.parent().and_then(|parent| parent.canonicalize().ok());
         let named = parent.is_none_or(|parent| parent.starts_with(top));
@@ -195,12 +192,9 @@ impl SignedConfig {
     }
 
     /// Returns the reason that has to change before any approval counts.
-    pub(crate) fn untrusted(&self, word: &str, message: String, help: &str) -> NotTrusted {
-        NotTrusted::Problem(Box::new(self.problem(
-            &format!("reckon::approval::{word}"),
-            message,
-            help,
-        )))
+    fn untrusted(&self, word: &str, message: impl Into<String>, help: &str) -> NotTrusted {
+        let problem = self.problem(&format!("reckon::approval::{word}"), message.into(), help);
+        NotTrusted::Problem(Box::new(problem))
     }
 
     fn problem(&self, code: &str, message: String, help: &str) -> PlacedIssue {
@@ -252,7 +246,7 @@ impl SignedConfig {
         if repo.git.line(&["rev-parse", "--is-shallow-repository"])? != "false" {
             let what = "the clone is shallow, so the authors of the specs are unknown";
             let help = "fetch the whole history: `git fetch --unshallow`";
-            return Err(self.untrusted("shallow", what.to_owned(), help));
+            return Err(self.untrusted("shallow", what, help));
         }
         let committed = Committed::read(&repo.git, &repo.head, &repo.specs)?;
         self.attributes(repo, &committed)?;
@@ -309,10 +303,6 @@ impl SignedConfig {
 
     fn specs_changed(&self) -> NotTrusted {
         let what = "the specs changed after the plan was made";
-        self.untrusted(
-            "moved",
-            what.to_owned(),
-            "repeat the command while no program writes to the folder",
-        )
+        self.untrusted("moved", what, "repeat the command while no program writes to the folder")
     }
 }
