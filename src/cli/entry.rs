@@ -57,7 +57,6 @@ fn workers(cores: Option<NonZeroUsize>) -> usize {
     cores.map_or(2, |cores| cores.get().max(2))
 }
 
-/// Prints a failure, and returns the exit code of the command's result.
 fn exit_code(result: CommandResult, out: Printer) -> u8 {
     match result {
         Ok(exit) => exit.code(),

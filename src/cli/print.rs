@@ -24,7 +24,6 @@ pub(crate) struct Printer {
     pub color: bool,
     /// True if a person at the terminal can answer.
     pub interactive: bool,
-    /// Width of lines in columns.
     pub width: usize,
 }
 

@@ -308,7 +308,6 @@ fn empty_config() -> CommandResult<Config> {
     })
 }
 
-/// A connection to the process that holds the state.
 #[derive(Debug)]
 pub(crate) enum Daemon {
     /// On this machine, over its socket.
@@ -318,7 +317,6 @@ pub(crate) enum Daemon {
 }
 
 impl Daemon {
-    /// Sends a request and waits for the response, without a time limit.
     pub(crate) async fn send<R: Request>(&self, request: R) -> Result<R::Response, ControlError> {
         match self {
             Self::Socket(client) => client.send(request).await,

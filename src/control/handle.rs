@@ -33,7 +33,6 @@ use crate::model::state::drift::{AdoptRequest, AdoptionReport, AdoptionStatus};
 const IMPORT_TRIES_MAX: u32 = 200;
 const IMPORT_PAUSE: Duration = Duration::from_millis(25);
 
-/// A source of answers to local queries.
 pub trait LocalQueries: fmt::Debug + Send + Sync {
     /// Answers a query. It may block: it is called on a thread where blocking delays no other work.
     fn local_query(&self, query: LocalQuery) -> Response;

@@ -15,7 +15,6 @@ use crate::base::id::Key;
 use crate::engine::protocol::payers::IntakeTerms;
 use crate::engine::protocol::query::EngineQuery;
 
-/// A query for the daemon's local data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LocalQuery {
@@ -74,9 +73,7 @@ pub struct SentFile {
 /// SHA-256 of every file of a tree, by path.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TreeContents {
-    /// The files of specs.
     pub files: BTreeMap<String, Digest>,
-    /// The files that documents name.
     pub attached: BTreeMap<String, Digest>,
 }
 

@@ -67,7 +67,6 @@ pub enum ControlRequest {
     /// Answers from the local data beside the engine.
     #[serde(rename = "look")]
     Local(Box<LocalQuery>),
-    /// Imports an object of the service for a document.
     Import(Box<AdoptRequest>),
     Inventory(InventoryRequest),
     /// Answers the service's response to a read.
@@ -79,13 +78,10 @@ pub enum ControlRequest {
     Replay(String),
     /// Forgets a resource, or an object that carries a mark of ours.
     Forget(ForgetRequest),
-    /// Submits a one-time token for a saved method.
     Attach(AttachToken),
-    /// Rotates addresses that the service was given.
     Rotate(RotationRequest),
     #[serde(rename = "recover")]
     ResyncEvents(ResyncEvents),
-    /// Acknowledges the failed hooks of this event.
     Dismiss(String),
     /// Acknowledges the object that an intent may have created twice, for this reason.
     DismissOrphan(IntentId, String),
@@ -130,7 +126,6 @@ impl ControlRequest {
 /// The response: `{"Ok": …}` or `{"Err": {code, message, help}}`.
 pub type Response = Result<Reply, ControlError>;
 
-/// The reason why a request has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 pub struct ControlError {

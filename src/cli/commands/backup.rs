@@ -185,12 +185,10 @@ pub(crate) struct SlowProgress {
 }
 
 impl SlowProgress {
-    /// Creates a counter that shows nothing yet.
     pub(crate) fn new(what: &'static str) -> Self {
         Self { started: Instant::now(), what, shown: None }
     }
 
-    /// Sets the bytes that are done, and their total.
     pub(crate) fn set(&mut self, done: u64, of: u64) {
         if self.started.elapsed() < PATIENCE {
             return;

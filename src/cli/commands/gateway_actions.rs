@@ -117,7 +117,6 @@ pub(crate) async fn get(setup: &Context, args: &GatewayGetArgs) -> CommandResult
     Ok(Exit::Done)
 }
 
-/// Lists every read, with its parameters.
 fn list_reads() -> String {
     let width = READS.iter().map(|read| read.name.len()).max().unwrap_or_default();
     let line = |read: &ReadEndpoint| {

@@ -75,7 +75,6 @@ pub(crate) fn complete_fields(command: &GatewayChange, fields: &mut Value) -> Co
     Ok(())
 }
 
-/// Reads a signature's strokes, from a file or standard input.
 fn read_strokes(path: &Path) -> CommandResult<String> {
     let failed = |error: io::Error| {
         CommandFailure::input("reckon::gateway::data", format!("read {}: {error}", path.display()))

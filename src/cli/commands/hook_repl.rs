@@ -168,7 +168,6 @@ impl Prompt<'_> {
     }
 }
 
-/// Reads the next line; `None` at the end of the input.
 fn read() -> CommandResult<Option<String>> {
     let mut line = String::new();
     let count = io::stdin().read_line(&mut line);

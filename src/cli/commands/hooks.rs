@@ -91,7 +91,6 @@ pub(crate) fn load_valid(setup: &Context) -> CommandResult<(ScriptFolder, Hooks)
     }
 }
 
-/// Returns the failure of an invalid set, with all its problems.
 pub(crate) fn invalid_scripts(
     folder: &ScriptFolder,
     problems: Vec<PlacedIssue>,

@@ -73,7 +73,6 @@ async fn portal_link(setup: &Context, key: &Key) -> CommandResult<Secret> {
 
 // `attach`: gives a one-time token to a saved method, in place of the payer's page.
 
-/// Argument that means standard input.
 const STDIN: &str = "-";
 /// Bytes that are read of standard input at most; a token is shorter.
 const TOKEN_BYTES_MAX: u64 = 4 * 1024;

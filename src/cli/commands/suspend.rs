@@ -80,7 +80,6 @@ fn print_outcome(paused: &SuspensionResult, out: Printer) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// Returns the help about another suspension of the resource, and its end.
 fn help(still: &RemainingSuspension) -> String {
     match still {
         RemainingSuspension::Document(file, line) => format!(

@@ -139,7 +139,6 @@ fn resource(text: &str) -> CommandResult<Option<Key>> {
     }
 }
 
-/// Source of journal positions.
 enum TrailSource<'a> {
     Daemon(&'a Daemon),
     /// A state of this process, with the way to its last record.

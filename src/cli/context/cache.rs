@@ -54,7 +54,6 @@ struct CachedPlan {
 pub(crate) struct FileMarks {
     /// The packed index of the specs.
     specs: Vec<u8>,
-    /// The files that specs attach.
     attached: Vec<(String, Option<Stamp>)>,
 }
 

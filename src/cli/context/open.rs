@@ -82,7 +82,6 @@ impl Context {
         })
     }
 
-    /// Returns the way to the folder of specs.
     pub(crate) fn place(&self) -> FolderLocation {
         FolderLocation::from_config(&self.root, &self.specs)
     }
@@ -304,7 +303,6 @@ impl Context {
         }))
     }
 
-    /// Returns the secrets that the operator opened to specs.
     pub(crate) fn secrets(&self) -> CommandResult<OpenedSecrets> {
         let files = self.config.secrets.files.as_ref();
         Ok(OpenedSecrets {

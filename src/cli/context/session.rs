@@ -28,7 +28,6 @@ pub(crate) enum StateSession {
     Own(Box<OwnState>),
 }
 
-/// A state held by this process.
 #[derive(Debug)]
 pub(crate) struct OwnState {
     /// The engine over the state; nothing runs in the engine before [`Engine::run`].
@@ -76,7 +75,6 @@ impl OwnState {
     }
 }
 
-/// A loaded tree of specs.
 #[derive(Debug)]
 pub(crate) struct LoadedTree {
     pub loader: Loader,

@@ -160,7 +160,6 @@ pub(crate) fn tokens(state: &Path) -> CommandResult<Tokens> {
     })
 }
 
-/// Reads the token file, if there is one.
 fn text(path: &Path) -> io::Result<Option<Zeroizing<String>>> {
     let file = match File::open(path) {
         Ok(file) => file,

@@ -153,7 +153,6 @@ async fn watch_tree(
     }
 }
 
-/// Waits for a signal and stops the engine.
 async fn stop_at_signal(signal: watch::Sender<Exit>, events: mpsc::Sender<EngineInput>) {
     let exit = machine::stop().await;
     signal.send_replace(exit);

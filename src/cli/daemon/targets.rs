@@ -41,7 +41,6 @@ pub(crate) fn targets(
     if reading.errors.is_empty() { Ok(targets) } else { Err(reading.errors) }
 }
 
-/// Reads settings, and collects their errors.
 struct SettingReader<'a> {
     env: &'a dyn EnvSource,
     file: Arc<str>,

@@ -63,7 +63,6 @@ pub(crate) fn load_valid(setup: &Context, args: &ApplyArgs) -> CommandResult<Loa
     Ok(loaded)
 }
 
-/// Waits while the daemon does the work, and shows what remains.
 async fn apply_by_daemon(setup: &Context, client: &Daemon, args: &ApplyArgs) -> CommandResult {
     let scope = scope(setup, &args.paths, &args.choice)?;
     if !scope.exclude.is_empty() {

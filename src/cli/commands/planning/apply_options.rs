@@ -223,7 +223,6 @@ fn print_allowed(about: &[Key], out: Printer) {
     }
 }
 
-/// Prints the number of removals, by type.
 pub(crate) fn print_removals(engine: &Engine, out: Printer) {
     let removed = engine.planner().removal_counts().iter();
     let parts: Vec<String> =

@@ -74,7 +74,6 @@ pub(crate) fn confirm(before: &PlanView, args: &ApplyArgs, out: Printer) -> Comm
     out.agree(args.yes, || render::plan::text(before, out.color), refusal, "Apply this plan?")
 }
 
-/// Shows the effects that were done, and the plan of what remains.
 pub(crate) fn show(plan: &PlanView, done: &[EffectReport], out: Printer) -> CommandResult<()> {
     if matches!(out.form, Output::Json | Output::Yaml) {
         return out.result(&ApplyOutput { plan, done }, String::new);
@@ -136,7 +135,6 @@ pub(crate) fn unfit_failure(unfit: &PlanUnfit, file: &Path) -> CommandFailure {
     }
 }
 
-/// Returns the failure of a used plan, with the outcome of its steps.
 fn used_failure(used: &UsedBefore, file: &Path) -> CommandFailure {
     let UsedBefore { plan, actor, at, done, open, left } = used;
     let steps = done.len().saturating_add(open.len()).saturating_add(left.len());

@@ -39,7 +39,7 @@ pub(crate) async fn run(setup: &Context, args: &ApproveArgs) -> CommandResult {
         None => Err(nothing_waits(&key, &[])),
     };
     let Some(yes) = confirm_before_state(setup, args.yes, confirmed).await? else {
-        return plan_approval::decline(setup);
+        return Ok(plan_approval::decline(setup));
     };
     let mut session = StateSession::make_bound(setup).await?;
     if let Some(why) = waiting_reason(&session, &key).await? {
@@ -48,7 +48,7 @@ pub(crate) async fn run(setup: &Context, args: &ApproveArgs) -> CommandResult {
     let approved = approve(&mut session, &key, yes, setup.out).await;
     let is_running = matches!(session, StateSession::Daemon(_));
     let Some(approval) = session.end(setup, approved).await? else {
-        return plan_approval::decline(setup);
+        return Ok(plan_approval::decline(setup));
     };
     let text = || render::approvals::approval_result(&approval, is_running);
     setup.out.result(&approval, text)?;
@@ -116,7 +116,7 @@ async fn run_submission(
     };
     let is_running = matches!(session, StateSession::Daemon(_));
     if !session.end(setup, approved).await? {
-        return plan_approval::decline(setup);
+        return Ok(plan_approval::decline(setup));
     }
     let next = if is_running { "the daemon continues" } else { "run `reckon apply` to continue" };
     let text = || format!("{} is approved and will be submitted once; {next}", key.short());

@@ -198,7 +198,6 @@ pub(crate) fn is_plan(path: &Path) -> bool {
     path.is_file() && (!yaml || begins())
 }
 
-/// Reads a saved plan, and its JSON.
 pub(crate) fn read_saved(path: &Path) -> CommandResult<(SavedPlan, Value)> {
     let mut text = String::new();
     let file =

@@ -53,11 +53,11 @@ pub(crate) async fn run(setup: &Context, args: &ApproveArgs, checksum: &str) -> 
         Err(not_approved(&PlanApprovalResult::Changed { checksum: plan.checksum }))
     };
     let Some(yes) = confirm_before_state(setup, args.yes, confirmed).await? else {
-        return decline(setup);
+        return Ok(decline(setup));
     };
     let mut session = StateSession::make_bound(setup).await?;
     let answer = approve(&mut session, args, (checksum, yes), setup.out).await;
-    let Some(answer) = session.end(setup, answer).await? else { return decline(setup) };
+    let Some(answer) = session.end(setup, answer).await? else { return Ok(decline(setup)) };
     match answer {
         PlanApprovalResult::Approved { .. } => {
             setup.out.result(&answer, || render::approvals::plan_approval_result(&answer))?;
@@ -70,9 +70,9 @@ pub(crate) async fn run(setup: &Context, args: &ApproveArgs, checksum: &str) -> 
 }
 
 /// Ends a command that approved nothing, since the person declined.
-pub(crate) fn decline(setup: &Context) -> CommandResult {
+pub(crate) fn decline(setup: &Context) -> Exit {
     setup.out.note("nothing was approved");
-    Ok(Exit::Done)
+    Exit::Done
 }
 
 /// Asks in a draft of the state, where the command would make one. Returns whether the person
@@ -173,7 +173,6 @@ pub(crate) async fn write_file(
     Ok(Exit::Done)
 }
 
-/// Returns the plan in the file, else the present one.
 async fn named_plan(setup: Option<&Context>, what: &str) -> CommandResult<PlanView> {
     let checksum = checksum(what)?;
     let checksum = checksum.ok_or_else(|| {

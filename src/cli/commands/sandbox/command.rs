@@ -232,7 +232,6 @@ impl EmbeddedSandbox {
         Ok(Arc::new(secrets))
     }
 
-    /// Sets the address for the partner's notifications at the sandbox.
     pub(crate) fn notify(&self, addresses: &WebhookAddresses) -> CommandResult<()> {
         let generation = addresses.generation(&WebhookAddress::Partner)?;
         let event_url = addresses.outside.event_url(&addresses.base, generation);

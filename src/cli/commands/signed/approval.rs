@@ -40,7 +40,6 @@ use crate::render;
 use crate::render::approvals::{ApprovalFileView, SignedApprovalsView, SignedFileStatus};
 use crate::store::read_model::model::{ReadModel, ReadModelError};
 
-/// Outcome of one examination of all files.
 #[derive(Debug, Default)]
 pub(crate) struct Examination {
     pub(crate) view: SignedApprovalsView,

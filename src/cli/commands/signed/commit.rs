@@ -17,7 +17,6 @@ pub(crate) struct SignedCommit {
     pub signature: CommitSignature,
 }
 
-/// Result of verifying a signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CommitSignature {
     Unsigned,
@@ -38,7 +37,6 @@ pub(crate) struct Signer {
 }
 
 impl SignedCommit {
-    /// Reads a commit and verifies its signature.
     pub(crate) fn read(git: &Git, id: &str) -> Result<Self, GitError> {
         let raw = git.output(&["cat-file", "commit", id], &[])?;
         let text = String::from_utf8_lossy(&raw);
@@ -96,7 +94,6 @@ fn matches(pattern: &[u8], text: &[u8]) -> bool {
     }
 }
 
-/// Returns git's verdict on the signature.
 fn verify(git: &Git, id: &str) -> Result<CommitSignature, GitError> {
     let said = git.run(&["verify-commit", "--raw", id], &[])?;
     let good = said.err.lines().find_map(|line| line.strip_prefix("Good \"git\" signature "));

@@ -81,7 +81,6 @@ pub(crate) struct GitError {
 }
 
 impl GitError {
-    /// Creates the failure of a call whose answer is of no use.
     pub(crate) fn new(call: &str, why: String) -> Self {
         Self { call: call.to_owned(), why }
     }
@@ -132,7 +131,6 @@ impl Git {
         Err(GitError { call: call(arguments), why: said.err })
     }
 
-    /// Returns git's answer as one line of text.
     pub(crate) fn line(&self, arguments: &[&str]) -> Result<String, GitError> {
         let said = self.output(arguments, &[])?;
         Ok(String::from_utf8_lossy(&said).trim().to_owned())

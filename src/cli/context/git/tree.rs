@@ -27,7 +27,6 @@ pub(crate) struct RevisionRange {
     pub after: Option<Revision>,
 }
 
-/// A commit, and the name that it was given by.
 #[derive(Debug)]
 pub(crate) struct Revision {
     pub name: String,
@@ -107,7 +106,6 @@ fn is_spec(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
 }
 
-/// One file or link of a tree.
 struct TreeEntry {
     object: String,
     path: String,
