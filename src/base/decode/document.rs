@@ -139,7 +139,7 @@ pub(super) enum Scalar {
     Text,
 }
 
-impl Node {
+impl DocumentNode {
     pub(super) fn parse(yaml: &str) -> Result<Self, serde_yaml::Error> {
         let value: Value = serde_yaml::from_str(yaml)?;
         NodeSeed(&value).deserialize(serde_yaml::Deserializer::from_str(yaml))
@@ -150,7 +150,7 @@ impl Node {
             (Self::Mapping(entries), DocumentSegment::Field(name)) => {
                 entries.iter().find(|(key, _)| key == name).map(|(_, node)| node)
             }
-            (Self::Sequence(items), PathSegment::Item(place)) => items.get(*place),
+            (Self::Sequence(items), DocumentSegment::Item(place)) => items.get(*place),
             _ => None,
         }
     }
@@ -160,7 +160,7 @@ impl Node {
             (Self::Mapping(entries), DocumentSegment::Field(name)) => {
                 entries.iter_mut().find(|(key, _)| key == name).map(|(_, node)| node)
             }
-            (Self::Sequence(items), PathSegment::Item(place)) => items.get_mut(*place),
+            (Self::Sequence(items), DocumentSegment::Item(place)) => items.get_mut(*place),
             _ => None,
         }
     }
@@ -174,7 +174,7 @@ impl Node {
         path.iter().scan(self, next).count()
     }
 
-    pub(super) fn node_mut(&mut self, path: &[PathSegment]) -> Option<&mut Self> {
+    pub(super) fn node_mut(&mut self, path: &[DocumentSegment]) -> Option<&mut Self> {
         path.iter().try_fold(self, |node, segment| node.child_mut(segment))
     }
 

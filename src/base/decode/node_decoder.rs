@@ -37,7 +37,7 @@ impl DocumentNode {
 macro_rules! scalars {
     ($expected:ident $visit:ident $hole:tt: $($method:ident)+) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-            let value = if matches!(self, Node::Hole) {
+            let value = if matches!(self, DocumentNode::Hole) {
                 visitor.$visit $hole
             } else {
                 self.deserialize_any(visitor)
@@ -152,12 +152,14 @@ impl<'de> Deserializer<'de> for &DocumentNode {
         visitor: V,
     ) -> Result<V::Value, Misfit> {
         let value = match self {
-            Node::Scalar { text, .. } => visitor.visit_enum(text.as_str().into_deserializer()),
-            Node::Hole => {
+            DocumentNode::Scalar { text, .. } => {
+                visitor.visit_enum(text.as_str().into_deserializer())
+            }
+            DocumentNode::Hole => {
                 let first = variants.first().copied().unwrap_or_default();
                 visitor.visit_enum(first.into_deserializer())
             }
-            Node::Sequence(_) | Node::Mapping(_) => Err(self.refuse(&visitor)),
+            DocumentNode::Sequence(_) | DocumentNode::Mapping(_) => Err(self.refuse(&visitor)),
         };
         value.map_err(|misfit| misfit.of_expected(ExpectedValue::Word))
     }

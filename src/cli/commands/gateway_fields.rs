@@ -14,7 +14,7 @@ use crate::base::wording;
 use crate::cli::args::gateway_actions::GatewayChange;
 use crate::cli::args::gateway_fields::{AccountTypeArg, Deletable, TokenArgs};
 use crate::cli::exit::{CommandFailure, CommandResult};
-use crate::effects::core::context::put;
+use crate::effects::core::context::set_field;
 use crate::effects::merchants::settings::{
     BANK_SETTINGS, CARD_SETTINGS, MERCHANT_SETTINGS, METHOD_TEXTS, RECURRING_SETTINGS,
     RemoteSetting,
@@ -26,41 +26,43 @@ const SIGNATURE_BYTES_MAX: u64 = 8192;
 /// Adds the fields that need more than their arguments: settings, files, tokens and defaults.
 pub(crate) fn complete_fields(command: &GatewayChange, fields: &mut Value) -> CommandResult<()> {
     match command {
-        GatewayChange::Credit(_) => put(fields, "hold", false),
-        GatewayChange::Capture(args) => put(fields, "next_run", args.next_run),
-        GatewayChange::Sign(args) => put(fields, "data", read_strokes(&args.data)?),
+        GatewayChange::Credit(_) => set_field(fields, "hold", false),
+        GatewayChange::Capture(args) => set_field(fields, "next_run", args.next_run),
+        GatewayChange::Sign(args) => set_field(fields, "data", read_strokes(&args.data)?),
         GatewayChange::Merchant(args) => {
-            put(fields, "set", parse_settings(&args.set, &MERCHANT_SETTINGS)?);
+            set_field(fields, "set", parse_settings(&args.set, &MERCHANT_SETTINGS)?);
         }
         GatewayChange::Account(args) => {
             let settings: &[RemoteSetting] = match args.kind {
                 AccountTypeArg::Card => &CARD_SETTINGS,
                 AccountTypeArg::Bank => &BANK_SETTINGS,
             };
-            put(fields, "set", parse_settings(&args.set, settings)?);
+            set_field(fields, "set", parse_settings(&args.set, settings)?);
         }
         GatewayChange::Change(args) => {
             let settings: &[RemoteSetting] = match args.kind {
                 Deletable::Card | Deletable::Bank => &METHOD_TEXTS,
                 Deletable::Recurring => &RECURRING_SETTINGS,
             };
-            put(fields, "set", parse_settings(&args.set, settings)?);
+            set_field(fields, "set", parse_settings(&args.set, settings)?);
         }
         // Everything, which the command shows before a person agrees.
         GatewayChange::Purge(args) if !args.transactions && !args.methods => {
-            put(fields, "transactions", true);
-            put(fields, "methods", true);
+            set_field(fields, "transactions", true);
+            set_field(fields, "methods", true);
         }
         GatewayChange::Save(args) => {
-            put(fields, "token", token(&args.token, &mut io::stdin())?);
-            put(fields, "description", args.description.clone());
+            set_field(fields, "token", token(&args.token, &mut io::stdin())?);
+            set_field(fields, "description", args.description.clone());
         }
         GatewayChange::Upload(args) => {
             let name = args.file.file_name().map(|name| name.to_string_lossy().into_owned());
-            put(fields, "file_name", args.file_name.clone().or(name).unwrap_or_default());
-            put(fields, "content", BASE64.encode(&bytes(&args.file)?));
+            set_field(fields, "file_name", args.file_name.clone().or(name).unwrap_or_default());
+            set_field(fields, "content", BASE64.encode(&bytes(&args.file)?));
         }
-        GatewayChange::Vault(args) => put(fields, "token", token(&args.token, &mut io::stdin())?),
+        GatewayChange::Vault(args) => {
+            set_field(fields, "token", token(&args.token, &mut io::stdin())?)
+        }
         GatewayChange::Charge(_)
         | GatewayChange::Refund(_)
         | GatewayChange::Void(_)

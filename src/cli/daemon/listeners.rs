@@ -113,7 +113,7 @@ async fn listen_at(
     over: impl Future<Output = ()> + Send + 'static,
     setting: &str,
 ) -> CommandResult<SocketAddr> {
-    listener::serve(router, listen, over).await.map_err(|error| {
+    let serving = listener::start(router, listen, over).await.map_err(|error| {
         CommandFailure::environment("reckon::listen", format!("listen on {listen}: {error}"))
             .help(format!("choose another address: {setting} in reckon.yaml"))
     })?;

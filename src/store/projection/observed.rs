@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 
 use crate::base::id::{Key, PublicKey, RemoteId};
-use crate::effects::core::context::put;
+use crate::effects::core::context::set_field;
 use crate::model::effect::is_action;
 use crate::model::events::event::VerifiedEvent;
 use crate::model::remote_object::Freshness;
@@ -108,7 +108,7 @@ pub(crate) fn fold_missing_document(
 pub(crate) fn attach_token(changes: &mut Changes<'_>, attachment: &TokenAttachment) -> Folded {
     let TokenAttachment { key, merchant, at, .. } = attachment;
     change_observed(changes, key, (merchant, *at), |known| {
-        put(&mut known.facts, ATTACHED, attachment.fact());
+        set_field(&mut known.facts, ATTACHED, attachment.fact());
         known.refusal = None;
         known.at = known.at.max(*at);
         known.source = FactSource::Operator;
