@@ -144,7 +144,7 @@ pub(crate) async fn run_command(cli: &Cli, out: Printer) -> CommandResult {
         CliCommand::Resume(args) => suspend::resume(&setup()?, args).await,
         CliCommand::Import(args) => import::run(&setup()?, args).await,
         CliCommand::Forget(args) => init::forget(&setup()?, args).await,
-        CliCommand::Run(args) => Box::pin(run::run(setup()?, args)).await,
+        CliCommand::Run(args) => Box::pin(run::run(cli, args, out)).await,
         CliCommand::Get(args) => get::run(&setup()?, args).await,
         CliCommand::Describe(args) => get::describe(&setup()?, args).await,
         CliCommand::Link(args) => payer_links::run(&setup()?, args).await,

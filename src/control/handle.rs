@@ -12,8 +12,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
+use parking_lot::Mutex;
+use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::base::clock::timestamp;
 use crate::base::id::{Key, Mode};
 use crate::control::local::LocalQuery;
 use crate::control::protocol::{ControlError, ControlRequest, Response};
@@ -33,6 +37,25 @@ use crate::model::state::drift::{AdoptRequest, AdoptionReport, AdoptionStatus};
 const IMPORT_TRIES_MAX: u32 = 200;
 const IMPORT_PAUSE: Duration = Duration::from_millis(25);
 
+/// The configuration of a daemon: a part of `/api/v1/status`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ConfigurationView {
+    /// Time since which the present one is in use.
+    pub loaded: String,
+    /// A newer one that is not used, since it has a problem.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<RefusedConfiguration>,
+}
+
+/// A configuration that the daemon read and does not use.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RefusedConfiguration {
+    pub at: String,
+    /// The problem, with its place in the file.
+    pub problem: String,
+}
+
+/// A source of answers to local queries.
 pub trait LocalQueries: fmt::Debug + Send + Sync {
     /// Answers a query. It may block: it is called on a thread where blocking delays no other work.
     fn local_query(&self, query: LocalQuery) -> Response;
@@ -45,11 +68,44 @@ pub struct Control {
     local: Arc<OnceLock<Arc<dyn LocalQueries>>>,
     inbox: Arc<OnceLock<EventReceiver>>,
     posts: Arc<Posts>,
+    configuration: Arc<Mutex<Option<ConfigurationView>>>,
 }
 
 impl Control {
     pub fn new(engine: mpsc::Sender<EngineInput>) -> Self {
-        Self { engine, local: Arc::default(), inbox: Arc::default(), posts: Arc::default() }
+        Self {
+            engine,
+            local: Arc::default(),
+            inbox: Arc::default(),
+            posts: Arc::default(),
+            configuration: Arc::default(),
+        }
+    }
+
+    /// Builds a handle of the next engine of the same process: it sends to this channel, and goes on
+    /// counting.
+    #[must_use]
+    pub fn of_next_engine(&self, engine: mpsc::Sender<EngineInput>) -> Self {
+        let (posts, configuration) = (self.posts.clone(), self.configuration.clone());
+        Self { posts, configuration, ..Self::new(engine) }
+    }
+
+    /// Returns the configuration in use; `None` in a process that does not reload it.
+    pub fn configuration(&self) -> Option<ConfigurationView> {
+        self.configuration.lock().clone()
+    }
+
+    /// Notes that a configuration is in use from now on.
+    pub fn configuration_loaded(&self, at: DateTime<Utc>) {
+        let loaded = timestamp(&at);
+        *self.configuration.lock() = Some(ConfigurationView { loaded, refused: None });
+    }
+
+    /// Notes that a newer configuration has a problem, and the one before it stays in use.
+    pub fn configuration_refused(&self, at: DateTime<Utc>, problem: String) {
+        if let Some(view) = self.configuration.lock().as_mut() {
+            view.refused = Some(RefusedConfiguration { at: timestamp(&at), problem });
+        }
     }
 
     /// Sends a query and waits for the answer without a time limit.

@@ -17,7 +17,7 @@ use std::{fs, io};
 
 use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 use super::handle::Control;
@@ -44,6 +44,7 @@ pub enum SocketError {
     Io { what: &'static str, path: PathBuf, source: io::Error },
 }
 
+/// A listening socket.
 #[derive(Debug)]
 pub struct ControlSocket {
     listener: UnixListener,
@@ -81,6 +82,15 @@ impl ControlSocket {
 
     /// Answers until `shutdown` ends, then removes the socket. Waiting peers are disconnected.
     pub async fn serve(self, control: Control, shutdown: impl Future<Output = ()>) {
+        self.serve_latest(watch::channel(control).1, shutdown).await;
+    }
+
+    /// Answers as [`Self::serve`] does; each request goes to the latest handle.
+    pub async fn serve_latest(
+        self,
+        control: watch::Receiver<Control>,
+        shutdown: impl Future<Output = ()>,
+    ) {
         let mut shutdown = pin!(shutdown);
         let seats = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         let mut connections = JoinSet::new();
@@ -121,7 +131,7 @@ fn may_ask(uid: u32, owner: u32) -> bool {
 
 struct SocketConnection {
     stream: UnixStream,
-    control: Control,
+    control: watch::Receiver<Control>,
     owner: u32,
 }
 
@@ -156,7 +166,10 @@ impl SocketConnection {
         loop {
             let line = read_line(&mut stream, REQUEST_BYTES_MAX);
             let response = match tokio::time::timeout(SILENCE_MAX, line).await {
-                Ok(Ok(LineRead::Whole(line))) => answer(&control, actor, &line).await,
+                Ok(Ok(LineRead::Whole(line))) => {
+                    let control = control.borrow().clone();
+                    answer(&control, actor, &line).await
+                }
                 Ok(Ok(LineRead::TooLong)) => Err(too_long()),
                 Ok(Ok(LineRead::End) | Err(_)) | Err(_) => return,
             };

@@ -60,11 +60,50 @@ pub async fn start(
     listen: SocketAddr,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> Result<Serving, HttpError> {
-    let failed = |source| HttpError { address: listen, source };
-    let listener = TcpListener::bind(listen).await.map_err(failed)?;
-    let address = listener.local_addr().map_err(failed)?;
-    let done = tokio::spawn(accept_until(listener, router, shutdown));
-    Ok(Serving { address, done })
+    BoundSocket::bind(listen).await?.start(router, shutdown)
+}
+
+/// A socket that listens. Connections wait in it while no router serves it, so that one router can
+/// follow another without a refused connection. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct BoundSocket {
+    /// The address as configured.
+    configured: SocketAddr,
+    socket: Arc<std::net::TcpListener>,
+}
+
+impl BoundSocket {
+    /// Listens at an address.
+    ///
+    /// # Errors
+    /// The process cannot listen at the address.
+    pub async fn bind(configured: SocketAddr) -> Result<Self, HttpError> {
+        let failed = |source| HttpError { address: configured, source };
+        let socket = TcpListener::bind(configured).await.and_then(TcpListener::into_std);
+        Ok(Self { configured, socket: Arc::new(socket.map_err(failed)?) })
+    }
+
+    /// Returns the socket if it was bound to this configured address.
+    pub fn at(&self, configured: SocketAddr) -> Option<Self> {
+        (self.configured == configured).then(|| self.clone())
+    }
+
+    /// Serves a router until `shutdown` ends; the socket itself stays open.
+    ///
+    /// # Errors
+    /// The socket cannot be shared with the router.
+    pub fn start(
+        &self,
+        router: Router,
+        shutdown: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<Serving, HttpError> {
+        let failed = |source| HttpError { address: self.configured, source };
+        let shared = self.socket.try_clone().and_then(TcpListener::from_std);
+        let listener = shared.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let done = tokio::spawn(accept_until(listener, router, shutdown));
+        Ok(Serving { address, done })
+    }
 }
 
 /// Accepts connections until the shutdown, and then lets the answers in progress end.

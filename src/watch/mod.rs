@@ -6,4 +6,5 @@
 //! replaced folder) causes a reading of the whole tree, and so does every minute.
 
 pub mod burst;
+pub mod files;
 pub mod tree;

@@ -45,6 +45,7 @@ mod messages;
 mod older_folds;
 mod prune;
 mod readme;
+mod reload;
 mod sandbox_kill;
 mod scenarios;
 mod server;

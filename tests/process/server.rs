@@ -7,12 +7,12 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-mod stage;
+pub(crate) mod stage;
 
 use crate::support::canaries::Canaries;
 use stage::{Stage, send};
 
-const TREE: &str = r"apiVersion: reckon.dev/v1
+pub(crate) const TREE: &str = r"apiVersion: reckon.dev/v1
 kind: Merchant
 metadata: {name: acme}
 spec: {mode: test, timezone: America/Chicago, credentials: {authorization_code: {env: OPEN_CODE}}}

@@ -61,7 +61,7 @@ pub(crate) fn complete_fields(command: &GatewayChange, fields: &mut Value) -> Co
             set_field(fields, "content", BASE64.encode(&bytes(&args.file)?));
         }
         GatewayChange::Vault(args) => {
-            set_field(fields, "token", token(&args.token, &mut io::stdin())?)
+            set_field(fields, "token", token(&args.token, &mut io::stdin())?);
         }
         GatewayChange::Charge(_)
         | GatewayChange::Refund(_)

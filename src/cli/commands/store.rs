@@ -3,6 +3,9 @@
 //! `store compact`: a sealed snapshot replaces the records so far, and values that neither journal
 //! nor archive needs are deleted.
 
+use std::time::Duration;
+
+use chrono::TimeDelta;
 use serde::Serialize;
 
 use crate::base::clock::{Clock, SystemClock};
@@ -12,11 +15,13 @@ use crate::cli::commands::{backup, rekey};
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::daemon;
+use crate::cli::context::state_handle::StateHandle;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit, local_only};
 use crate::cli::remote::Daemon;
-use crate::config::events::ArchiveRetention;
+use crate::config::events::{ArchiveRetention, CompactionMode};
 use crate::config::setting::ProcessEnv;
 use crate::control::requests::Compact;
+use crate::engine::core::retention::{CompactionPlan, Retention};
 use crate::model::record::Rekeyed;
 use crate::model::state::lifecycle::Compacted;
 use crate::render::words::bytes;
@@ -24,6 +29,9 @@ use crate::store::error::OpenError;
 use crate::store::state::compact::{ArchivePolicy, CompactionRequest, CompactionResult, Sizes};
 use crate::store::state::open::{UnreadableValue, unreadable_values};
 use crate::store::vault::upkeep::Gap;
+
+/// Interval at which old events are looked for.
+const LOOK_EVERY: Duration = Duration::from_hours(1);
 
 #[derive(Debug, Serialize)]
 struct CheckOutput {
@@ -184,6 +192,19 @@ pub(crate) fn archive_policy(setup: &Context) -> CommandResult<ArchivePolicy> {
             ArchivePolicy::KeepFor(i64::try_from(time.as_secs()).unwrap_or(i64::MAX))
         }
     })
+}
+
+/// Returns how long events are kept.
+pub(crate) fn retention(setup: &Context) -> CommandResult<Retention> {
+    let keep = setup.config.events.keep.get(&ProcessEnv)?;
+    let keep = TimeDelta::from_std(keep).unwrap_or(TimeDelta::MAX);
+    Ok(Retention { keep, every: LOOK_EVERY, late: Retention::LATE, ahead: Retention::AHEAD })
+}
+
+pub(crate) fn compaction(setup: &Context, open: &StateHandle) -> CommandResult<CompactionPlan> {
+    let automatic = setup.config.store.compact.get(&ProcessEnv)? == CompactionMode::Auto;
+    let (compactor, archive_policy) = (open.state.compactor(), archive_policy(setup)?);
+    Ok(CompactionPlan { compactor, history: archive_policy, automatic })
 }
 
 fn compaction_text(report: &CompactOutput) -> String {

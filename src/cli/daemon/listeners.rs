@@ -1,6 +1,6 @@
 //! The daemon's listeners. They open before the state does: while the state is recovered and the
 //! tree is read, requests wait for their answer. Meanwhile `/healthz` says that the daemon lives,
-//! and `/readyz` that it is not ready yet.
+//! and `/readyz` that it is not ready yet. The sockets of one configuration go on under the next.
 
 use std::fs::{File, OpenOptions};
 use std::future::Future;
@@ -15,6 +15,7 @@ use ipnet::IpNet;
 use tokio::sync::{mpsc, watch};
 use zeroize::Zeroizing;
 
+use crate::base::clock::{Clock, SystemClock};
 use crate::cli::context::open::Context;
 use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::config::events::WebhookSettings;
@@ -22,7 +23,7 @@ use crate::config::setting::{ConfigError, ProcessEnv, Setting};
 use crate::config::settings::Config;
 use crate::control::handle::Control;
 use crate::engine::protocol::input::EngineInput;
-use crate::http::listener;
+use crate::http::listener::{BoundSocket, HttpError};
 use crate::http::private::auth::Tokens;
 use crate::http::private::router;
 use crate::http::public::{ingress, webhooks};
@@ -42,6 +43,7 @@ pub(crate) struct Listeners {
     pub(crate) ready: watch::Sender<bool>,
     /// Closes the listeners.
     pub(crate) ending: watch::Sender<bool>,
+    pub(crate) sockets: Sockets,
     /// Address of the private listener, for operators.
     pub(crate) private: SocketAddr,
     /// Address for the service and for applicants: equal to `private`, unless the public listener
@@ -52,12 +54,37 @@ pub(crate) struct Listeners {
 impl Listeners {
     /// Opens the listeners.
     pub(crate) async fn open(setup: &Context, rehearses: bool) -> CommandResult<Self> {
+        let sockets = Sockets::bind(setup, None).await?;
         let (sender, events) = mpsc::channel(EVENTS_MAX);
         let control = Control::new(sender.clone());
+        control.configuration_loaded(SystemClock.now());
+        Self::serve(setup, rehearses, sockets, control, (sender, events))
+    }
+
+    /// Opens the listeners of the next configuration, at the same sockets where the addresses are
+    /// the same.
+    pub(crate) async fn open_next(
+        setup: &Context,
+        rehearses: bool,
+        (sockets, control): (&Sockets, &Control),
+    ) -> CommandResult<Self> {
+        let sockets = Sockets::bind(setup, Some(sockets)).await?;
+        let (sender, events) = mpsc::channel(EVENTS_MAX);
+        let control = control.of_next_engine(sender.clone());
+        Self::serve(setup, rehearses, sockets, control, (sender, events))
+    }
+
+    fn serve(
+        setup: &Context,
+        rehearses: bool,
+        sockets: Sockets,
+        control: Control,
+        (sender, events): (mpsc::Sender<EngineInput>, mpsc::Receiver<EngineInput>),
+    ) -> CommandResult<Self> {
         let (ending, ended) = watch::channel(false);
         let (ready, is_ready) = watch::channel(false);
-        let (private, outside) = listen(setup, &control, (is_ready, &ended), rehearses).await?;
-        Ok(Self { sender, events, control, ready, ending, private, outside })
+        let (private, outside) = listen(setup, &sockets, &control, (is_ready, &ended), rehearses)?;
+        Ok(Self { sender, events, control, ready, ending, sockets, private, outside })
     }
 
     /// Returns a future that ends when the daemon does.
@@ -66,29 +93,75 @@ impl Listeners {
     }
 }
 
-/// Opens the private and the public listener, and returns their addresses.
-async fn listen(
+/// The sockets of the listeners.
+#[derive(Debug, Clone)]
+pub(crate) struct Sockets {
+    private: BoundSocket,
+    /// `None` if the private listener serves the service, too.
+    public: Option<BoundSocket>,
+}
+
+impl Sockets {
+    /// Listens at the configured addresses, through the earlier sockets where they listen there
+    /// already.
+    async fn bind(setup: &Context, earlier: Option<&Self>) -> CommandResult<Self> {
+        let earlier_public = earlier.and_then(|earlier| earlier.public.as_ref());
+        let listen = setup.config.listen.get(&ProcessEnv)?;
+        let private = bind("listen", listen, earlier.map(|earlier| &earlier.private)).await?;
+        let public = match &setup.config.public_listen {
+            Some(listen) => {
+                Some(bind("public_listen", listen.get(&ProcessEnv)?, earlier_public).await?)
+            }
+            None => None,
+        };
+        Ok(Self { private, public })
+    }
+}
+
+/// Listens at an address; the failure names the setting to change.
+async fn bind(
+    setting: &str,
+    listen: SocketAddr,
+    earlier: Option<&BoundSocket>,
+) -> CommandResult<BoundSocket> {
+    if let Some(earlier) = earlier.and_then(|earlier| earlier.at(listen)) {
+        return Ok(earlier);
+    }
+    BoundSocket::bind(listen).await.map_err(|error| cannot_listen(&error, setting))
+}
+
+fn cannot_listen(error: &HttpError, setting: &str) -> CommandFailure {
+    let what = format!("listen on {}: {}", error.address, error.source);
+    CommandFailure::environment("reckon::listen", what)
+        .help(format!("choose another address: {setting} in reckon.yaml"))
+}
+
+/// Serves the private and the public listener, and returns their addresses.
+fn listen(
     setup: &Context,
+    sockets: &Sockets,
     control: &Control,
     (is_ready, ended): (watch::Receiver<bool>, &watch::Receiver<bool>),
     rehearses: bool,
 ) -> CommandResult<(SocketAddr, SocketAddr)> {
-    let listen = setup.config.listen.get(&ProcessEnv)?;
     // An embedded sandbox posts from this machine, whatever the service's networks are.
     let rules =
         if rehearses { ingress::IngressRules::default() } else { ingress_rules(&setup.config)? };
     setup.key_or_make()?;
     let outside = setup.public_routes()?.with_ingress(ingress::Ingress::new(rules));
     let router = router::router(control.clone(), is_ready, tokens(&setup.state)?);
-    let Some(public_listen) = &setup.config.public_listen else {
+    let start = |socket: &BoundSocket, router, setting| {
+        let started = socket.start(router, over(ended));
+        started.map(|serving| serving.address).map_err(|error| cannot_listen(&error, setting))
+    };
+    let Some(public_socket) = &sockets.public else {
         let router = router.merge(webhooks::webhook_router(control.clone(), &outside));
-        let private = listen_at(router, listen, over(ended), "listen").await?;
+        let private = start(&sockets.private, router, "listen")?;
         return Ok((private, private));
     };
     let public = webhooks::public_router(control.clone(), &outside);
-    let public_listen = public_listen.get(&ProcessEnv)?;
-    let outside = listen_at(public, public_listen, over(ended), "public_listen").await?;
-    Ok((listen_at(router, listen, over(ended), "listen").await?, outside))
+    let outside = start(public_socket, public, "public_listen")?;
+    Ok((start(&sockets.private, router, "listen")?, outside))
 }
 
 /// Returns the networks and rates that webhooks are accepted from.
@@ -106,20 +179,6 @@ fn ingress_rules(config: &Config) -> Result<ingress::IngressRules, ConfigError> 
     })
 }
 
-/// Listens at an address.
-async fn listen_at(
-    router: axum::Router,
-    listen: SocketAddr,
-    over: impl Future<Output = ()> + Send + 'static,
-    setting: &str,
-) -> CommandResult<SocketAddr> {
-    let serving = listener::start(router, listen, over).await.map_err(|error| {
-        CommandFailure::environment("reckon::listen", format!("listen on {listen}: {error}"))
-            .help(format!("choose another address: {setting} in reckon.yaml"))
-    })?;
-    Ok(serving.address)
-}
-
 /// Returns a future that ends when the daemon does.
 fn over(ended: &watch::Receiver<bool>) -> impl Future<Output = ()> + Send + use<> {
     let mut ended = ended.clone();
@@ -132,7 +191,8 @@ fn over(ended: &watch::Receiver<bool>) -> impl Future<Output = ()> + Send + use<
 // The daemon's token file, `STATE/api.token`: made at the first start, readable by its owner alone
 // (design.md part 4).
 
-const FILE: &str = "api.token";
+/// Name of the token file in the state directory.
+pub(crate) const TOKEN_FILE: &str = "api.token";
 /// Random bytes of a generated token.
 const TOKEN_BYTES: usize = 32;
 /// Bytes that are read of a token file at most.
@@ -143,7 +203,7 @@ const FILE_BYTES_MAX: u64 = 64 * 1024;
 /// # Errors
 /// Others may read the file, or a line of it is no token.
 pub(crate) fn tokens(state: &Path) -> CommandResult<Tokens> {
-    let path = state.join(FILE);
+    let path = state.join(TOKEN_FILE);
     let failed = |why: &dyn std::fmt::Display| {
         let what = format!("read or make {}: {why}", path.display());
         CommandFailure::environment("reckon::state::token", what)

@@ -2,5 +2,6 @@
 
 pub mod listeners;
 pub mod local_queries;
+pub mod reload;
 pub mod run;
 pub mod targets;

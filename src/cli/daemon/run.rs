@@ -3,144 +3,187 @@
 use std::future::Future;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::TimeDelta;
 use serde_json::json;
 use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
 
+use crate::base::clock::{Clock, SystemClock};
 use crate::base::hash::{Digest, sha256};
-use crate::cli::args::options::RunArgs;
+use crate::cli::args::options::{Cli, RunArgs};
 use crate::cli::commands::hooks;
 use crate::cli::commands::rekey::rekeyer;
 use crate::cli::commands::sandbox::command;
 use crate::cli::commands::sandbox::command::{EmbeddedSandbox, WebhookAddresses};
-use crate::cli::commands::store::archive_policy;
+use crate::cli::commands::signed::approval::keep_examining;
+use crate::cli::commands::store::{compaction, retention};
 use crate::cli::context::git::tracked::TrackedSpecs;
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::daemon;
 use crate::cli::context::state_handle::{EngineOptions, StateHandle};
-use crate::cli::daemon::listeners::Listeners;
+use crate::cli::daemon::listeners::{Listeners, TOKEN_FILE};
 use crate::cli::daemon::local_queries::DaemonQueries;
+use crate::cli::daemon::reload;
+use crate::cli::daemon::reload::{Configuration, DaemonParts, Reloader};
 use crate::cli::daemon::targets::DaemonNotifier;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit, local_only};
 use crate::cli::print::Printer;
-use crate::config::events::CompactionMode;
 use crate::config::setting::ProcessEnv;
 use crate::control::handle::Control;
 use crate::control::socket_server::ControlSocket;
 use crate::engine::core::coordinator::{Engine, RunUntil};
-use crate::engine::core::retention::{CompactionPlan, Retention};
+use crate::engine::handles::shared::EngineError;
 use crate::engine::protocol::input::{EngineInput, ScriptSet};
 use crate::engine::protocol::views::Overview;
 use crate::model::issue::Severity;
 use crate::render;
 use crate::render::progress::{RunProgress, next_overview};
 use crate::scripting::folder::ScriptFolder;
+use crate::watch::files::FileWatch;
 use crate::watch::tree;
 
-/// Interval at which old events are looked for.
-const RETAINED_EVERY: Duration = Duration::from_hours(1);
 /// Shortest time between two reports for people.
 const REPORT_EVERY: Duration = Duration::from_millis(200);
 
-pub(crate) async fn run(setup: Context, args: &RunArgs) -> CommandResult {
+pub(crate) async fn run(cli: &Cli, args: &RunArgs, out: Printer) -> CommandResult {
+    let mut watch = reload::watch_files(&Context::load(cli, out)?);
+    // Read again behind the begin of the watch: no change falls between the two.
+    let setup = Arc::new(Context::load(cli, out)?);
     if setup.server.is_some() {
         return Err(local_only("`run`", "it starts the daemon itself"));
     }
-    let setup = Arc::new(setup);
     if daemon(&setup).await?.is_some() {
         let what = format!("another process holds the state {}", setup.state.display());
         return Err(CommandFailure::environment("reckon::state::locked", what));
     }
     let embedded = if args.sandbox { Some(command::embed(&setup)?) } else { None };
     let doors = Listeners::open(&setup, args.sandbox).await?;
+    watch.add(setup.state.join(TOKEN_FILE));
     let open = setup.open_bound(embedded.as_ref().map(|one| &one.access)).await?;
-    let ended = serve(&setup, &open, doors, embedded.as_ref()).await;
+    let parts = DaemonParts { cli, out, open: &open, embedded: embedded.as_ref() };
+    let ended = serve_all(parts, Configuration { setup, listeners: doors }, watch).await;
     let head = open.state.close().await?;
     if let Some(embedded) = embedded {
         embedded.close().await;
     }
-    setup.out.note(&format!("stopped; head {}", data_encoding::HEXLOWER.encode(&head.hash)));
+    out.note(&format!("stopped; head {}", data_encoding::HEXLOWER.encode(&head.hash)));
     ended
 }
 
-/// Runs the engine and all that serves it, until a signal.
-async fn serve(
-    setup: &Arc<Context>,
-    open: &StateHandle,
-    doors: Listeners,
-    embedded: Option<&EmbeddedSandbox>,
+/// Serves one configuration after the other, until a signal.
+async fn serve_all(
+    parts: DaemonParts<'_>,
+    mut now: Configuration,
+    watch: FileWatch,
 ) -> CommandResult {
-    let (signal, signalled) = watch::channel(Exit::Done);
-    let base = format!("http://{}", doors.outside);
-    let facts = open.state.facts.clone();
-    let addresses = WebhookAddresses { outside: open.public_routes(), base, facts };
-    if let Some(embedded) = embedded {
-        embedded.notify(&addresses)?;
-    }
-    let door = ControlSocket::bind(&setup.state.join("control.sock")).await;
-    let door =
-        door.map_err(|error| CommandFailure::environment("reckon::control::socket", error))?;
-    let door = tokio::spawn(door.serve(doors.control.clone(), doors.until_end()));
-    let courier =
-        Arc::new(DaemonNotifier::new(setup.clone(), addresses.clone(), embedded.is_some()));
-    let mut engine = engine(setup, open, embedded.map(|one| (one, addresses)), &doors.control)?;
-    doors.control.receive(engine.event_receiver(doors.sender.clone()));
-    let found = read_scripts(setup)?;
-    let scripts_over = doors.until_end();
-    let scripts = watch_scripts(setup.clone(), found.files, doors.sender.clone(), scripts_over);
-    let scripts = tokio::spawn(scripts);
-    engine.set_notifier(courier);
-    engine.use_scripts(found)?;
-    engine.retain(retention(setup)?);
-    engine.compact_with(compaction(setup, open)?);
-    engine.rekey_with(Arc::new(rekeyer(setup, open)?));
-    let over = doors.until_end();
-    let Listeners { sender, events, ready, ending, private, .. } = doors;
-    let watcher = tokio::spawn(watch_tree(setup.specs.clone(), sender.clone(), over));
-    let mut overviews = engine.overviews();
-    overviews.mark_changed();
-    let reporter = tokio::spawn(report(overviews, setup.out));
-    let approving = sender.clone();
-    let stopper = tokio::spawn(stop_at_signal(signal, sender));
-    announce(setup, embedded, private)?;
+    let (latest, control) = watch::channel(now.listeners.control.clone());
+    let socket = ControlSocket::bind(&now.setup.state.join("control.sock")).await;
+    let socket =
+        socket.map_err(|error| CommandFailure::environment("reckon::control::socket", error))?;
+    let socket = tokio::spawn(socket.serve_latest(control, std::future::pending()));
+    let (signal, signalled) = watch::channel(None);
+    let signals = tokio::spawn(async move { signal.send_replace(Some(machine::stop().await)) });
+    let mut reloader = Reloader::new(parts, watch, &now);
+    let result = loop {
+        latest.send_replace(now.listeners.control.clone());
+        match serve(parts, now, (&mut reloader, &signalled)).await {
+            Ok(RunEnd::Stopped(exit)) => break Ok(exit),
+            Ok(RunEnd::Replaced(next)) => now = *next,
+            Err(failure) => break Err(failure),
+        }
+        now.listeners.control.configuration_loaded(SystemClock.now());
+        parts.out.note(&format!("{} was reloaded", now.setup.config.file));
+    };
+    socket.abort();
+    signals.abort();
+    result
+}
+
+/// The end of a run under one configuration.
+enum RunEnd {
+    Stopped(Exit),
+    Replaced(Box<Configuration>),
+}
+
+/// Runs the engine and all that serves it under one configuration.
+async fn serve(
+    parts: DaemonParts<'_>,
+    now: Configuration,
+    (reloader, signalled): (&mut Reloader<'_>, &watch::Receiver<Option<Exit>>),
+) -> CommandResult<RunEnd> {
+    reloader.follow(&now);
+    let found = read_scripts(&now.setup)?;
+    let scripts = found.files;
+    let mut engine = prepare(parts, &now, found)?;
+    let Configuration { setup, listeners } = now;
+    let tasks = start_tasks(&setup, &listeners, (scripts, signalled.clone()), &engine);
+    let Listeners { sender, events, ready, ending, private, .. } = listeners;
+    announce(&setup, parts.embedded, private)?;
     ready.send_replace(true);
     engine.read_in_background();
     engine.start_sweeps();
-    let approvals = crate::cli::commands::signed::approval::keep_examining(
-        setup,
-        open,
-        approving,
-        engine.overviews(),
-    );
-    let result = tokio::select! {
-        result = engine.run(events, RunUntil::Stopped) => result.map_err(CommandFailure::from),
-        Err(failure) = approvals => Err(failure),
-    };
+    let overviews = engine.overviews();
+    let approvals = keep_examining(&setup, parts.open, sender.clone(), overviews);
+    let running = engine.run(events, RunUntil::Stopped);
+    let ended = run_until_replaced(running, approvals, reloader, (&ending, sender)).await;
     ending.send_replace(true);
-    for task in [&door, &watcher, &reporter, &stopper, &scripts] {
+    for task in tasks {
         task.abort();
+        // The progress bar disappears with its task.
+        drop(task.await);
     }
-    // The bar disappears with its task.
-    drop(reporter.await);
-    result?;
-    Ok(*signalled.borrow())
+    let exit = *signalled.borrow();
+    Ok(match (exit, ended?) {
+        (None, Some(next)) => RunEnd::Replaced(next),
+        (exit, _) => RunEnd::Stopped(exit.unwrap_or(Exit::Done)),
+    })
 }
 
-/// Returns how long events are kept.
-fn retention(setup: &Context) -> CommandResult<Retention> {
-    let keep = setup.config.events.keep.get(&ProcessEnv)?;
-    let keep = TimeDelta::from_std(keep).unwrap_or(TimeDelta::MAX);
-    Ok(Retention { keep, every: RETAINED_EVERY, late: Retention::LATE, ahead: Retention::AHEAD })
+/// Runs the engine to its end. Another configuration stops the engine, and is returned.
+async fn run_until_replaced(
+    running: impl Future<Output = Result<(), EngineError>>,
+    approvals: impl Future<Output = CommandResult<()>>,
+    reloader: &mut Reloader<'_>,
+    (ending, engine): (&watch::Sender<bool>, mpsc::Sender<EngineInput>),
+) -> CommandResult<Option<Box<Configuration>>> {
+    let (mut running, mut approvals) = (pin!(running), pin!(approvals));
+    let mut replaced = None;
+    loop {
+        tokio::select! {
+            result = &mut running => return Ok(result.map(|()| replaced)?),
+            Err(failure) = &mut approvals => return Err(failure),
+            next = reloader.next(), if replaced.is_none() => {
+                replaced = Some(Box::new(next));
+                ending.send_replace(true);
+                let engine = engine.clone();
+                // The engine reads its inputs only while it is polled, and may have ended by itself.
+                tokio::spawn(async move { drop(engine.send(EngineInput::Stop).await) });
+            }
+        }
+    }
 }
 
-fn compaction(setup: &Context, open: &StateHandle) -> CommandResult<CompactionPlan> {
-    let automatic = setup.config.store.compact.get(&ProcessEnv)? == CompactionMode::Auto;
-    let (compactor, archive_policy) = (open.state.compactor(), archive_policy(setup)?);
-    Ok(CompactionPlan { compactor, history: archive_policy, automatic })
+/// Starts what works beside the engine.
+fn start_tasks(
+    setup: &Arc<Context>,
+    listeners: &Listeners,
+    (scripts, signalled): (Digest, watch::Receiver<Option<Exit>>),
+    engine: &Engine,
+) -> [JoinHandle<()>; 4] {
+    let mut overviews = engine.overviews();
+    overviews.mark_changed();
+    let sender = || listeners.sender.clone();
+    let (over, scripts_over) = (listeners.until_end(), listeners.until_end());
+    [
+        tokio::spawn(watch_scripts(setup.clone(), scripts, sender(), scripts_over)),
+        tokio::spawn(watch_tree(setup.specs.clone(), sender(), over)),
+        tokio::spawn(report(overviews, setup.out)),
+        tokio::spawn(stop_at_signal(signalled, sender())),
+    ]
 }
 
 async fn watch_tree(
@@ -153,11 +196,41 @@ async fn watch_tree(
     }
 }
 
-async fn stop_at_signal(signal: watch::Sender<Exit>, events: mpsc::Sender<EngineInput>) {
-    let exit = machine::stop().await;
-    signal.send_replace(exit);
-    // The engine may have ended by itself.
-    drop(events.send(EngineInput::Stop).await);
+/// Waits for a signal and stops the engine.
+async fn stop_at_signal(
+    mut signalled: watch::Receiver<Option<Exit>>,
+    events: mpsc::Sender<EngineInput>,
+) {
+    if signalled.wait_for(Option::is_some).await.is_ok() {
+        // The engine may have ended by itself.
+        drop(events.send(EngineInput::Stop).await);
+    }
+}
+
+/// Builds the engine of a configuration, with its hooks, notifications and upkeep.
+fn prepare(
+    parts: DaemonParts<'_>,
+    now: &Configuration,
+    scripts: ScriptSet,
+) -> CommandResult<Engine> {
+    let DaemonParts { open, embedded, .. } = parts;
+    let Configuration { setup, listeners } = now;
+    let base = format!("http://{}", listeners.outside);
+    let facts = open.state.facts.clone();
+    let addresses = WebhookAddresses { outside: open.public_routes(), base, facts };
+    if let Some(embedded) = embedded {
+        embedded.notify(&addresses)?;
+    }
+    let notifier = DaemonNotifier::new(setup.clone(), addresses.clone(), embedded.is_some());
+    let embedded = embedded.map(|one| (one, addresses));
+    let mut engine = engine(setup, open, embedded, &listeners.control)?;
+    listeners.control.receive(engine.event_receiver(listeners.sender.clone()));
+    engine.set_notifier(Arc::new(notifier));
+    engine.use_scripts(scripts)?;
+    engine.retain(retention(setup)?);
+    engine.compact_with(compaction(setup, open)?);
+    engine.rekey_with(Arc::new(rekeyer(setup, open)?));
+    Ok(engine)
 }
 
 /// Creates the engine over the tree and the state, and registers the local queries with `control`.

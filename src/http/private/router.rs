@@ -22,7 +22,7 @@ use tokio::sync::watch;
 use tower_http::limit::RequestBodyLimitLayer;
 
 use crate::base::id::Key;
-use crate::control::handle::Control;
+use crate::control::handle::{ConfigurationView, Control};
 use crate::control::protocol::{
     CONTROL_PATH, ControlError, ControlRequest, REQUEST_BYTES_MAX, VERSION, VERSION_HEADER,
 };
@@ -99,6 +99,8 @@ struct StatusBody {
     events: Option<EventsView>,
     /// Webhooks that were answered since the process began, by answer.
     posts: BTreeMap<String, u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    configuration: Option<ConfigurationView>,
     #[serde(flatten)]
     overview: Overview,
 }
@@ -110,7 +112,8 @@ async fn status(State(door): State<AppState>) -> Response {
     let events = door.control.ask(EventsQuery(wanted)).await.ok();
     let made = |overview| {
         let posts = door.control.posts().counts();
-        ok(&StatusBody { version, hooks, events, posts, overview })
+        let configuration = door.control.configuration();
+        ok(&StatusBody { version, hooks, events, posts, configuration, overview })
     };
     door.respond(OverviewQuery, made).await
 }

@@ -53,7 +53,7 @@ pub(crate) fn submit(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Submi
 /// Returns the fields that count. The documented surface accepts no number and no boolean sent as
 /// text.
 pub(crate) fn counted_fields(cx: &ChangeUnit, fields: Map<String, Value>) -> Map<String, Value> {
-    if !cx.is_public() { record::without_nulls(fields) } else { record::normalise_fields(fields) }
+    if cx.is_public() { record::normalise_fields(fields) } else { record::without_nulls(fields) }
 }
 
 /// Refuses an application with 422 for every problem: the rules of its fields, and the checks only

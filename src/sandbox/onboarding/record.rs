@@ -219,14 +219,14 @@ pub(crate) fn map_fields(
     all: &Map<String, Value>,
     convert: impl Fn(&str, &Value) -> Option<Value>,
 ) -> Map<String, Value> {
-    let one = |(name, value): (&String, &Value)| match value {
-        Value::Object(second) if name == SECOND_OWNER => {
-            let own = second.iter().filter_map(|(name, value)| {
-                Some((name.clone(), convert(&format!("{SECOND_OWNER}.{name}"), value)?))
-            });
-            Some((name.clone(), Value::Object(own.collect())))
-        }
-        value => Some((name.clone(), convert(name, value)?)),
+    let one = |(name, value): (&String, &Value)| {
+        let Some(second) = value.as_object().filter(|_| name == SECOND_OWNER) else {
+            return Some((name.clone(), convert(name, value)?));
+        };
+        let own = second.iter().filter_map(|(name, value)| {
+            Some((name.clone(), convert(&format!("{SECOND_OWNER}.{name}"), value)?))
+        });
+        Some((name.clone(), Value::Object(own.collect())))
     };
     all.iter().filter_map(one).collect()
 }

@@ -212,7 +212,7 @@ fn request_body(schema: &Value, forms: bool) -> Value {
 }
 
 fn refusals(one: &Operation) -> impl Iterator<Item = (String, Value)> {
-    let Operation { method, path, doc: spoken, .. } = one;
+    let Operation { method, path, doc: spoken } = one;
     let (acts, takes) = (*method != "GET", spoken.request.is_some());
     let named = names(path).next().is_some();
     let open = spoken.auth == Auth::None && !takes;

@@ -74,6 +74,11 @@ impl Stage {
         text.split_whitespace().last().unwrap().to_owned()
     }
 
+    /// Returns the number of the daemon's process.
+    pub(crate) fn process(&self) -> u32 {
+        self.daemon.as_ref().unwrap().process()
+    }
+
     /// Ends the daemon.
     pub(crate) fn stop(&mut self) {
         self.daemon = None;

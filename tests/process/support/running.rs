@@ -42,6 +42,13 @@ impl Running {
     }
 }
 
+impl Running {
+    /// Returns the number of the process.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
+    }
+}
+
 impl Drop for Running {
     fn drop(&mut self) {
         drop(self.child.kill());

@@ -1,0 +1,116 @@
+//! A daemon reads `reckon.yaml` and its tokens again whenever they change (M16).
+
+use std::fs;
+use std::net::SocketAddr;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::server::TREE;
+use crate::server::stage::{Stage, send};
+
+/// Longer than a reload takes on a slow machine.
+const PATIENCE: Duration = Duration::from_mins(1);
+const CONFIG: &str = "daemon/reckon.yaml";
+
+const INVOICE: &str = r#"---
+apiVersion: reckon.dev/v1
+kind: Invoice
+metadata: {name: late}
+spec:
+  merchant: acme
+  contact: jane
+  bank_account: Operating
+  invoice_date: 2030-01-15
+  line_items: [{description: Retainer, rate_per_quantity: "125.00 USD"}]
+"#;
+
+/// Returns the daemon's status once a part of it is as expected.
+fn status_when(address: SocketAddr, is_met: impl Fn(&Value) -> bool) -> Value {
+    let begin = Instant::now();
+    loop {
+        let (_, status) = send(address, "GET /api/v1/status", &[("host", "127.0.0.1")], "");
+        if is_met(&status) {
+            return status;
+        }
+        assert!(begin.elapsed() < PATIENCE, "{status}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn loaded(status: &Value) -> &str {
+    status["configuration"]["loaded"].as_str().unwrap_or_default()
+}
+
+fn refused(status: &Value) -> Option<&str> {
+    status["configuration"]["refused"]["problem"].as_str()
+}
+
+/// The status of a read with this token through a proxy.
+fn read_with(address: SocketAddr, token: &str) -> u16 {
+    let bearer = format!("Bearer {token}");
+    let headers = [("host", "billing.example"), ("via", "1.1 proxy"), ("authorization", &bearer)];
+    send(address, "GET /api/v1/status", &headers, "").0
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_limit_holds_from_the_moment_in_which_it_is_written() {
+    let mut stage = Stage::set(TREE, "").await;
+    let address = stage.start();
+    let first = status_when(address, |status| status["ready"] == json!(2));
+    let text = fs::read_to_string(stage.path(CONFIG)).unwrap();
+    let limited = text.replace("decimal}", "decimal, limits: {test: {per_object: ['10.00 USD']}}}");
+    stage.write(CONFIG, &limited);
+    let second = status_when(address, |status| loaded(status) > loaded(&first));
+    assert_eq!(refused(&second), None);
+    stage.write("daemon/specs/late.yaml", INVOICE);
+    status_when(address, |status| status["stuck"] == json!(1));
+    assert_eq!(stage.count("invoices").await, 0, "the limit of the new configuration holds");
+
+    stage
+        .write(CONFIG, &limited.replace("per_object: ['10.00 USD']", "per_objekt: ['500.00 USD']"));
+    let third = status_when(address, |status| refused(status).is_some());
+    let problem = refused(&third).unwrap();
+    assert!(problem.contains("reckon.yaml:") && problem.contains("per_objekt"), "{problem}");
+    assert_eq!((loaded(&third), &third["stuck"]), (loaded(&second), &json!(1)), "{third}");
+
+    stage.write(CONFIG, &limited.replace("listen:", "state: elsewhere\nlisten:"));
+    let moved = |status: &Value| refused(status).is_some_and(|why| why.contains("`state` cannot"));
+    status_when(address, moved);
+
+    stage.write(CONFIG, &text);
+    let last = status_when(address, |status| loaded(status) > loaded(&second));
+    assert_eq!(refused(&last), None, "{last}");
+    status_when(address, |status| status["ready"] == json!(3));
+    assert_eq!(stage.count("invoices").await, 1, "made once, without the limit");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_token_counts_and_ends_without_a_restart() {
+    let mut stage = Stage::set(TREE, "").await;
+    let address = stage.start();
+    let first = status_when(address, |status| status["ready"] == json!(2));
+    let (old, new) = (stage.token(), "cd".repeat(32));
+    assert_eq!((read_with(address, &old), read_with(address, &new)), (200, 401));
+    stage.write("daemon/.reckon/api.token", &format!("ops {new}\n"));
+    let second = status_when(address, |status| loaded(status) > loaded(&first));
+    assert_eq!((read_with(address, &old), read_with(address, &new)), (401, 200));
+
+    stage.write("daemon/.reckon/api.token", "ops short\n");
+    let third = status_when(address, |status| refused(status).is_some());
+    assert!(!refused(&third).unwrap().contains("short "), "no text of the file: {third}");
+    assert_eq!((read_with(address, &new), loaded(&third)), (200, loaded(&second)));
+    assert!(stage.there(&["get"]).1.contains("jane"), "the control socket goes on");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hangup_reads_the_configuration_again() {
+    let mut stage = Stage::set(TREE, "").await;
+    let address = stage.start();
+    let first = status_when(address, |status| status["ready"] == json!(2));
+    let sent = Command::new("kill").args(["-s", "HUP", &stage.process().to_string()]).status();
+    assert!(sent.unwrap().success());
+    let second = status_when(address, |status| loaded(status) > loaded(&first));
+    assert_eq!(second["ready"], json!(2), "{second}");
+}
