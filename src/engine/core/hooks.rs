@@ -10,10 +10,11 @@ use crate::engine::core::coordinator::Engine;
 use crate::engine::core::tasks::TaskClass;
 use crate::engine::handles::shared::EngineError;
 use crate::engine::hooks::actions::{
-    ActionEnd, DueAction, await_action, settle_request, suspend_message, suspend_request,
+    ActionEnd, await_action, settle_request, suspend_message, suspend_request,
 };
 use crate::engine::hooks::notify::{self, NotificationSender};
 use crate::engine::hooks::roster::ScriptChange;
+use crate::engine::hooks::scripts::DueAction;
 use crate::engine::protocol::actions::ActionCommand;
 use crate::engine::protocol::input::ScriptSet;
 use crate::model::effect::Action;

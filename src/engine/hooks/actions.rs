@@ -5,35 +5,19 @@
 //! that it was done.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use chrono::{DateTime, Utc};
 use serde_json::Value;
 use tokio::sync::oneshot;
-use tokio::time::Instant;
 
 use crate::base::id::Key;
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
-use crate::engine::hooks::scripts::Scripts;
-use crate::engine::hooks::sealed_words;
-use crate::engine::known::known_state;
 use crate::engine::protocol::actions::ActionStatus;
 use crate::engine::protocol::query::Reply;
-use crate::engine::scheduler::backoff;
 use crate::model::events::hook::RESUME;
-use crate::model::events::hook_run::{ActionOutcome, ActionRequestId, ActionResult, PendingAction};
+use crate::model::events::hook_run::{ActionOutcome, ActionRequestId, ActionResult};
 use crate::model::operator::{SuspensionRequest, SuspensionResult};
 use crate::model::record::Record;
-
-/// Longest wait of an action for its next try, unless the action itself asks for a longer one.
-const AGAIN_MAX: Duration = Duration::from_mins(5);
-
-pub(crate) enum DueAction {
-    Perform(Box<PendingAction>),
-    /// It cannot be performed, for this reason.
-    Invalid(ActionRequestId, String),
-}
 
 /// The result of an action request, and the record that is its effect, if it has one.
 pub(crate) struct ActionEnd {
@@ -41,66 +25,6 @@ pub(crate) struct ActionEnd {
     pub(crate) outcome: ActionOutcome,
     pub(crate) message: String,
     pub(crate) with: Option<(Record, Key)>,
-}
-
-impl Scripts {
-    /// Returns the next due action request that has a slot. Requests that are settled, or that wait
-    /// for a person or a later time, are passed over.
-    pub(crate) fn next_due_action(
-        &mut self,
-        shared: &EngineShared,
-        now: DateTime<Utc>,
-    ) -> Result<Option<DueAction>, EngineError> {
-        while let Some(id) = self.agenda.start() {
-            if let Some(due) = self.due_action(&id, shared, now)? {
-                return Ok(Some(due));
-            }
-        }
-        Ok(None)
-    }
-
-    fn due_action(
-        &mut self,
-        id: &ActionRequestId,
-        shared: &EngineShared,
-        now: DateTime<Utc>,
-    ) -> Result<Option<DueAction>, EngineError> {
-        let Some(pending) = shared.facts.pending(id)? else {
-            self.agenda.end(id);
-            return Ok(None);
-        };
-        if known_state::unprovable_action_reason(&shared.facts, &pending)?.is_some() {
-            self.agenda.end(id);
-            return Ok(None);
-        }
-        if let Some(at) = pending.request.at.filter(|at| *at > now) {
-            self.agenda.reschedule(id, backoff::instant_of(now, at));
-            return Ok(None);
-        }
-        let opened = sealed_words::open(&shared.vault, pending.request.clone())?;
-        Ok(Some(if let Some(request) = opened {
-            DueAction::Perform(Box::new(PendingAction { request, ..pending }))
-        } else {
-            let why = format!("its words were erased with {}", id.merchant.short());
-            DueAction::Invalid(id.clone(), why)
-        }))
-    }
-
-    /// Notes the end of a try of an action; one that is not settled is tried again after a growing,
-    /// random wait.
-    pub(crate) fn action_tried(
-        &mut self,
-        id: &ActionRequestId,
-        settled: bool,
-        shared: &EngineShared,
-    ) {
-        if settled {
-            return self.agenda.end(id);
-        }
-        let tries = self.agenda.count_try(id);
-        let wait = shared.random(|rng| backoff::jittered_delay(tries, rng)).min(AGAIN_MAX);
-        self.agenda.reschedule(id, Instant::now().checked_add(wait));
-    }
 }
 
 /// Records the result of an action request, after the record that is its effect.

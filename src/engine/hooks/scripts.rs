@@ -7,7 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -19,16 +21,27 @@ use crate::engine::hooks::notify::NotificationSender;
 use crate::engine::hooks::pool::ScriptPool;
 use crate::engine::hooks::queue::ActionQueue;
 use crate::engine::hooks::retry::{WorkerSignal, latest_retry};
+use crate::engine::hooks::sealed_words;
 use crate::engine::hooks::worker::MerchantWorker;
+use crate::engine::known::known_state;
 use crate::engine::protocol::hooks::HooksView;
 use crate::engine::protocol::input::{EngineInput, ScriptSet};
-use crate::engine::scheduler::backoff::instant_of;
-use crate::model::events::hook_run::FailedHook;
+use crate::engine::scheduler::backoff::{self, instant_of};
+use crate::model::events::hook_run::{ActionRequestId, FailedHook, PendingAction};
 use crate::scripting::hooks::Hooks;
 
 /// Largest number of failed hooks given to workers at once: each check decodes them until their
 /// runs are written.
 const RETRIES_MAX: usize = 256;
+
+/// Longest wait of an action for its next try, unless the action itself asks for a longer one.
+const AGAIN_MAX: Duration = Duration::from_mins(5);
+
+pub(crate) enum DueAction {
+    Perform(Box<PendingAction>),
+    /// It cannot be performed, for this reason.
+    Invalid(ActionRequestId, String),
+}
 
 pub(crate) struct Scripts {
     /// Channel from the engine's own tasks to the engine.
@@ -171,6 +184,64 @@ impl Scripts {
             }
         }
         Ok(false)
+    }
+
+    /// Returns the next due action request that has a slot. Requests that are settled, or that wait
+    /// for a person or a later time, are passed over.
+    pub(crate) fn next_due_action(
+        &mut self,
+        shared: &EngineShared,
+        now: DateTime<Utc>,
+    ) -> Result<Option<DueAction>, EngineError> {
+        while let Some(id) = self.agenda.start() {
+            if let Some(due) = self.due_action(&id, shared, now)? {
+                return Ok(Some(due));
+            }
+        }
+        Ok(None)
+    }
+
+    fn due_action(
+        &mut self,
+        id: &ActionRequestId,
+        shared: &EngineShared,
+        now: DateTime<Utc>,
+    ) -> Result<Option<DueAction>, EngineError> {
+        let Some(pending) = shared.facts.pending(id)? else {
+            self.agenda.end(id);
+            return Ok(None);
+        };
+        if known_state::unprovable_action_reason(&shared.facts, &pending)?.is_some() {
+            self.agenda.end(id);
+            return Ok(None);
+        }
+        if let Some(at) = pending.request.at.filter(|at| *at > now) {
+            self.agenda.reschedule(id, instant_of(now, at));
+            return Ok(None);
+        }
+        let opened = sealed_words::open(&shared.vault, pending.request.clone())?;
+        Ok(Some(if let Some(request) = opened {
+            DueAction::Perform(Box::new(PendingAction { request, ..pending }))
+        } else {
+            let why = format!("its words were erased with {}", id.merchant.short());
+            DueAction::Invalid(id.clone(), why)
+        }))
+    }
+
+    /// Notes the end of a try of an action; one that is not settled is tried again after a growing,
+    /// random wait.
+    pub(crate) fn action_tried(
+        &mut self,
+        id: &ActionRequestId,
+        settled: bool,
+        shared: &EngineShared,
+    ) {
+        if settled {
+            return self.agenda.end(id);
+        }
+        let tries = self.agenda.count_try(id);
+        let wait = shared.random(|rng| backoff::jittered_delay(tries, rng)).min(AGAIN_MAX);
+        self.agenda.reschedule(id, Instant::now().checked_add(wait));
     }
 
     /// Returns the time at which something of the hooks is due, once a good set is loaded.
