@@ -71,6 +71,7 @@ impl Engine {
 
     /// Handles a moved clock: everything that waits for a time now past continues at once.
     pub(crate) fn clock_moved(&mut self) -> Result<(), EngineError> {
+        self.known_state.reload_suspensions()?;
         self.replan_dated();
         self.hooks_due()
     }

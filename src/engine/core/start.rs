@@ -1,6 +1,5 @@
 //! Starts the tasks of queued resources: effects with their causes, readings and records.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::base::fault_injection;
@@ -94,12 +93,9 @@ impl Engine {
 
     /// Plans the steps again that wait for another day.
     pub(crate) fn replan_dated(&mut self) {
-        let mut keys: BTreeSet<Key> = self
-            .planner
-            .date_dependent()
-            .union(&self.view().ended_suspensions())
-            .cloned()
-            .collect();
+        let ended = self.known_state.drop_ended_suspensions(self.shared.now());
+        let mut keys = self.planner.date_dependent().clone();
+        keys.extend(ended.iter().flat_map(|key| self.view().affected_resources(key)));
         keys.extend(self.planner.health_due(self.shared.now()));
         self.recompute(keys);
         self.check_whole_plan();

@@ -151,6 +151,19 @@ impl KnownState {
         self.suspended.values()
     }
 
+    /// Drops the suspensions that ended, and returns their names, each once.
+    pub(crate) fn drop_ended_suspensions(&mut self, now: DateTime<Utc>) -> Vec<Key> {
+        let ended = self.suspended.extract_if(.., |_, one| !one.is_in_force(now));
+        ended.map(|(key, _)| key).collect()
+    }
+
+    /// Reads the suspensions again: those that ended may be in force again.
+    pub(crate) fn reload_suspensions(&mut self) -> Result<(), ReadModelError> {
+        let all = self.facts.suspensions()?.into_iter();
+        self.suspended = all.map(|one| (one.key.clone(), Arc::new(one))).collect();
+        Ok(())
+    }
+
     /// Returns every intent that is not closed, by resource.
     pub fn open_intents(&self) -> impl ExactSizeIterator<Item = &Arc<OpenIntent>> {
         self.open.values()

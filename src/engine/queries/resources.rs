@@ -112,12 +112,6 @@ impl EngineView<'_> {
         absent.map(|step| step.key.clone()).chain([key.clone()]).collect()
     }
 
-    pub(crate) fn ended_suspensions(&self) -> BTreeSet<Key> {
-        let now = self.shared.now();
-        let over = self.known_state.suspensions().filter(|one| !one.is_in_force(now));
-        over.flat_map(|one| self.affected_resources(&one.key)).collect()
-    }
-
     /// Returns the time at which the next suspension ends by itself.
     pub(crate) fn next_resumption(&self) -> Option<Instant> {
         let now = self.shared.now();
