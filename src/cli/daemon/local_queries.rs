@@ -34,6 +34,9 @@ use crate::spec::document::ReadContext;
 use crate::spec::tree::attachments::AttachmentFolder;
 use crate::spec::tree::loader::Loader;
 
+/// Sent trees that are planned or wait for it, at most: each is in memory.
+const WAITING_MAX: usize = 4;
+
 /// The daemon's configuration and state, for read-only queries.
 #[derive(Debug)]
 pub(crate) struct DaemonQueries {
@@ -41,11 +44,13 @@ pub(crate) struct DaemonQueries {
     shared: Arc<EngineShared>,
     /// Serialises the plans of sent trees: each takes memory.
     planning: Mutex<()>,
+    /// One for each sent tree that is planned or waits; more are refused.
+    waiting: Arc<()>,
 }
 
 impl DaemonQueries {
     pub(crate) fn new(setup: Arc<Context>, shared: Arc<EngineShared>) -> Self {
-        Self { setup, shared, planning: Mutex::default() }
+        Self { setup, shared, planning: Mutex::default(), waiting: Arc::default() }
     }
 
     fn plan_of_sent_tree(&self, sent: SentTree, question: EngineQuery) -> CommandResult<Reply> {
@@ -55,6 +60,7 @@ impl DaemonQueries {
                 "a sent tree can only be planned",
             ));
         }
+        let _waiting = self.queue_plan()?;
         let _one = self.planning.lock();
         let SentTree { prefix, commit, files, attached } = sent;
         let folder = write_tree(&files)?;
@@ -67,6 +73,17 @@ impl DaemonQueries {
         let specs = TrackedSpecs::at(loader, commit);
         let engine = Engine::new(self.shared_copy()?, Box::new(specs))?;
         Ok(engine.answer(question)?)
+    }
+
+    /// Takes a place in the queue of plans.
+    fn queue_plan(&self) -> CommandResult<Arc<()>> {
+        let place = self.waiting.clone();
+        if Arc::strong_count(&place) > WAITING_MAX {
+            let what = "the daemon is planning other trees";
+            return Err(CommandFailure::environment("reckon::server::busy", what)
+                .help("try again in a moment"));
+        }
+        Ok(place)
     }
 
     /// Returns the daemon's handles for an engine of its own, which counts for itself.
