@@ -17,7 +17,7 @@ use crate::engine::view::EngineView;
 use crate::model::intent::OpenIntent;
 use crate::model::record::Record;
 
-pub(crate) type CommandResult = Result<(TaskResult, Reply), EngineError>;
+pub(crate) type DecisionResult = Result<(TaskResult, Reply), EngineError>;
 
 #[derive(Debug)]
 pub struct Decision {
@@ -33,7 +33,7 @@ pub(crate) enum CommandWork {
     /// Appends records, and then answers.
     Append(Box<Append>),
     /// Reads the service or the state first.
-    Run(Pin<Box<dyn Future<Output = CommandResult> + Send>>),
+    Run(Pin<Box<dyn Future<Output = DecisionResult> + Send>>),
 }
 
 /// Records of a command, and what follows once they are durable.
@@ -67,7 +67,7 @@ impl Decision {
         Self::of(CommandWork::Append(Box::new(Append { records, erase: None, result, answer })))
     }
 
-    pub(crate) fn run(task: impl Future<Output = CommandResult> + Send + 'static) -> Self {
+    pub(crate) fn run(task: impl Future<Output = DecisionResult> + Send + 'static) -> Self {
         Self::of(CommandWork::Run(Box::pin(task)))
     }
 
@@ -98,13 +98,13 @@ impl Decision {
 
 impl Append {
     /// Appends the records, erases what is of no further use, and returns result and answer.
-    pub(crate) async fn perform(self, shared: &EngineShared) -> CommandResult {
+    pub(crate) async fn perform(self, shared: &EngineShared) -> DecisionResult {
         let Self { records, erase, result, answer } = self;
         if !records.is_empty() {
             shared.write(Vec::new(), records).await?;
         }
         if let Some(subject) = erase {
-            shared.vault.erase(&subject)?;
+            shared.erase(&subject)?;
         }
         Ok((result, answer))
     }

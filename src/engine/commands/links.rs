@@ -152,7 +152,7 @@ pub(crate) async fn make_page(
     };
     let (before, after) = (before?, last_page(shared, &key)?);
     let made = after.filter(|after| before.as_ref() != Some(after));
-    let opened = made.map(|name| shared.credential(&name)).transpose()?;
+    let opened = made.map(|name| shared.open(&name)).transpose()?;
     // A visitor who has gone away opens the link again.
     reply.send(opened).unwrap_or_default();
     finished

@@ -11,7 +11,7 @@ use crate::effects::core::expect;
 use crate::effects::core::row::RemoteQuery;
 use crate::effects::merchants::read::mark_of;
 use crate::effects::register::verifying_query;
-use crate::engine::commands::decision::{CommandResult, Decision};
+use crate::engine::commands::decision::{Decision, DecisionResult};
 use crate::engine::executor::progress::{self, Attempt};
 use crate::engine::executor::request::row_of;
 use crate::engine::handles::access::CredentialSource;
@@ -32,7 +32,7 @@ async fn run_resolution(
     open: Arc<OpenIntent>,
     wallet: CredentialSource,
     resolving: ResolveIntent,
-) -> CommandResult {
+) -> DecisionResult {
     let key = open.intent.key.clone();
     if let Some(told) = check_given_id(shared, &open, &wallet, &resolving.said).await? {
         return Ok((TaskResult::Changed(key), Reply::Resolved(told)));

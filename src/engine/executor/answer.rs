@@ -83,7 +83,7 @@ impl Attempt<'_> {
             let known = shared.facts.observed_state(&intent.key)?;
             let former = known.iter().flat_map(|known| &known.former);
             for name in former.chain([&intent.key]) {
-                shared.vault.erase(&name.to_string())?;
+                shared.erase(&name.to_string())?;
             }
         }
         Ok(TaskResult::Changed(intent.key.clone()))

@@ -81,7 +81,7 @@ async fn run_steps(shared: &EngineShared, job: EffectJob) -> Result<TaskResult, 
     if spent.is_some() {
         // The details from which the token was made are no longer needed.
         let borrowed = request::borrowed_details(&job.effect.key);
-        shared.vault.erase(&borrowed).map_err(EngineError::from)?;
+        shared.erase(&borrowed)?;
     }
     let (request, blobs) = request::stored_request(shared, &job.effect, bytes.as_deref())?;
     let mut intent = intent(job, request, baseline, &reserved);

@@ -74,7 +74,7 @@ pub(crate) fn access(
     let known = known.as_deref().filter(|_| !(wallet.is_read && wallet.has_own_field(field)));
     let secret = match account_credential(shared, wallet, known, auth)? {
         Some(secret) => Some(secret),
-        None => sealed_credential(shared, known, fact)?,
+        None => sealed_credential(shared, (&wallet.merchant, known), fact)?,
     };
     let secret = match secret {
         Some(secret) => secret,
@@ -99,7 +99,7 @@ fn account_credential(
         Auth::None | Auth::Tenant | Auth::Payments => Ok(None),
         Auth::PublicKey => Ok(known.and_then(|known| public_key(known, account))),
         Auth::SecretKey => {
-            let keys = sealed_credential(shared, known, ACCOUNT_KEYS)?;
+            let keys = sealed_credential(shared, (&wallet.merchant, known), ACCOUNT_KEYS)?;
             Ok(keys.and_then(|keys| account_key(&keys, account)))
         }
     }
@@ -115,7 +115,7 @@ fn public_key(known: &Observed, account: &str) -> Option<Secret> {
 /// Returns a sealed credential, or an open one such as a public key.
 fn sealed_credential(
     shared: &EngineShared,
-    known: Option<&Observed>,
+    (merchant, known): (&Key, Option<&Observed>),
     fact: &str,
 ) -> Result<Option<Secret>, EngineError> {
     let Some(known) = known else { return Ok(None) };
@@ -125,7 +125,7 @@ fn sealed_credential(
     let Some(reference) = known.fact(fact).get("sealed").and_then(Value::as_str) else {
         return Ok(None);
     };
-    shared.credential(reference).map(Some)
+    shared.credential(merchant, reference).map(Some)
 }
 
 /// Resolves a credential that the merchant's document names itself.

@@ -88,6 +88,12 @@ pub struct EngineSettings {
     pub cautious_start: bool,
 }
 
+/// A merchant's observed state, with the credentials that were opened of it.
+struct CachedMerchant {
+    entry: CachedEntry<Observed>,
+    opened: BTreeMap<String, Secret>,
+}
+
 /// The handles that every task uses; those that the caller supplied are reached through `Deref`.
 pub struct EngineShared {
     parts: EngineParts,
@@ -111,8 +117,7 @@ pub struct EngineShared {
     /// Notified of an effect that is in doubt, or is sent once more, while its task continues.
     pub(crate) in_doubt_signal: Notify,
     pub(crate) effect_log: EffectLog,
-    opened: Mutex<BTreeMap<String, Secret>>,
-    merchants: Mutex<BTreeMap<Key, CachedEntry<Observed>>>,
+    merchants: Mutex<BTreeMap<Key, CachedMerchant>>,
     stopping: watch::Sender<bool>,
 }
 
@@ -183,7 +188,6 @@ impl EngineShared {
             read_lists: ReadLists::default(),
             in_doubt_signal: Notify::new(),
             effect_log: EffectLog::default(),
-            opened: Mutex::default(),
             merchants: Mutex::default(),
             stopping: watch::Sender::new(false),
             parts,
@@ -220,22 +224,44 @@ impl EngineShared {
     /// Returns the known state of a merchant: every call needs it, and it seldom changes.
     pub(crate) fn merchant(&self, key: &Key) -> Result<Option<Arc<Observed>>, ReadModelError> {
         let mut merchants = self.merchants.lock();
-        let now = self.facts.observed_cached(key, merchants.get(key))?;
-        let known = now.as_ref().map(|now| now.value.clone());
-        match now {
-            Some(now) => merchants.insert(key.clone(), now),
-            None => merchants.remove(key),
-        };
-        Ok(known)
+        let before = merchants.remove(key);
+        let entry = before.as_ref().map(|before| &before.entry);
+        let Some(entry) = self.facts.observed_cached(key, entry)? else { return Ok(None) };
+        let known = entry.value.clone();
+        let unchanged = before.filter(|before| Arc::ptr_eq(&before.entry.value, &known));
+        let merchant = unchanged.unwrap_or(CachedMerchant { entry, opened: BTreeMap::new() });
+        merchants.insert(key.clone(), merchant);
+        Ok(Some(known))
     }
 
-    /// Returns a sealed credential. It is opened once and kept in memory, since every call needs
-    /// one.
-    pub(crate) fn credential(&self, reference: &str) -> Result<Secret, EngineError> {
-        let mut opened = self.opened.lock();
-        if let Some(secret) = opened.get(reference) {
+    /// Returns a sealed credential of a merchant. It is opened once and kept in memory, since every
+    /// call needs one, until the merchant's state changes or its values are erased.
+    pub(crate) fn credential(
+        &self,
+        merchant: &Key,
+        reference: &str,
+    ) -> Result<Secret, EngineError> {
+        let mut merchants = self.merchants.lock();
+        let Some(known) = merchants.get_mut(merchant) else { return self.open(reference) };
+        if let Some(secret) = known.opened.get(reference) {
             return Ok(secret.clone());
         }
+        let secret = self.open(reference)?;
+        known.opened.insert(reference.to_owned(), secret.clone());
+        Ok(secret)
+    }
+
+    /// Erases every sealed value of a subject, and forgets what was opened of it.
+    pub(crate) fn erase(&self, subject: &str) -> Result<(), EngineError> {
+        if let Ok(key) = subject.parse::<Key>() {
+            self.merchants.lock().remove(&key);
+        }
+        self.vault.erase(subject)?;
+        Ok(())
+    }
+
+    /// Opens a sealed value.
+    pub(crate) fn open(&self, reference: &str) -> Result<Secret, EngineError> {
         let blob = reference.parse().map_err(|error| {
             EngineError::Bug(format!(
                 "invalid reference to a sealed credential: \
@@ -243,9 +269,7 @@ impl EngineShared {
             ))
         })?;
         let bytes = self.vault.unseal(&blob)?;
-        let secret = Secret::from(String::from_utf8_lossy(&bytes).into_owned());
-        opened.insert(reference.to_owned(), secret.clone());
-        Ok(secret)
+        Ok(Secret::from(String::from_utf8_lossy(&bytes).into_owned()))
     }
 
     /// Writes records, and before them the sealed blobs that they refer to.

@@ -106,7 +106,7 @@ fn is_known(
         && open.into_iter().all(|(name, value)| known.fact(name) == value);
     let sealed = |name: &str| known.fact(name).get("sealed").and_then(Value::as_str);
     for (name, secret) in &learned.secrets {
-        let before = sealed(name).map(|reference| shared.credential(reference)).transpose()?;
+        let before = sealed(name).map(|reference| shared.open(reference)).transpose()?;
         if before.is_none_or(|before| before.expose() != secret.expose()) {
             return Ok(false);
         }
