@@ -14,7 +14,7 @@ use crate::api::wire::Timestamp;
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::server::{LockedState, Sandbox};
 use crate::sandbox::state::faults::{FAULTS, FaultKind, pick_for_delivery};
-use crate::sandbox::state::outbox::{self, Attempt, Delivery};
+use crate::sandbox::state::outbox::{self, Delivery, WebhookAttempt};
 use crate::sandbox::state::store::ChangeUnit;
 
 /// One POST to the partner, or to a URL of a merchant.
@@ -111,7 +111,7 @@ impl Sandbox {
         let mut cx = self.cx(&live, now);
         let logged = if statuses.is_empty() { &[None] } else { statuses };
         for status in logged {
-            let attempt = Attempt {
+            let attempt = WebhookAttempt {
                 delivery: next.delivery.id.clone(),
                 time: Timestamp(now),
                 url: next.webhook.url.clone(),

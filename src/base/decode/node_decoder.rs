@@ -88,7 +88,9 @@ impl<'de> Deserializer<'de> for &DocumentNode {
             }
             DocumentNode::Scalar { value: Scalar::Text, text } => visitor.visit_str(text),
             DocumentNode::Sequence(items) => visitor.visit_seq(Items { items, next: 0 }),
-            DocumentNode::Mapping(entries) => visitor.visit_map(Entries { entries, next: 0 }),
+            DocumentNode::Mapping(entries) => {
+                visitor.visit_map(MappingEntries { entries, next: 0 })
+            }
             DocumentNode::Hole => visitor.visit_str(HOLE_TEXT),
         }
     }
@@ -135,11 +137,13 @@ impl<'de> Deserializer<'de> for &DocumentNode {
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
         let value = match self {
-            DocumentNode::Hole => visitor.visit_map(Entries { entries: &[], next: 0 }),
+            DocumentNode::Hole => visitor.visit_map(MappingEntries { entries: &[], next: 0 }),
             DocumentNode::Scalar { value: Scalar::Null, text } if text.is_empty() => {
-                visitor.visit_map(Entries { entries: &[], next: 0 })
+                visitor.visit_map(MappingEntries { entries: &[], next: 0 })
             }
-            DocumentNode::Mapping(entries) => visitor.visit_map(Entries { entries, next: 0 }),
+            DocumentNode::Mapping(entries) => {
+                visitor.visit_map(MappingEntries { entries, next: 0 })
+            }
             DocumentNode::Scalar { .. } | DocumentNode::Sequence(_) => Err(self.refuse(&visitor)),
         };
         value.map_err(|misfit| misfit.of_expected(ExpectedValue::Mapping))
@@ -189,12 +193,12 @@ impl<'de> SeqAccess<'de> for Items<'_> {
     }
 }
 
-struct Entries<'n> {
+struct MappingEntries<'n> {
     entries: &'n [(String, DocumentNode)],
     next: usize,
 }
 
-impl<'de> MapAccess<'de> for Entries<'_> {
+impl<'de> MapAccess<'de> for MappingEntries<'_> {
     type Error = Misfit;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(

@@ -91,8 +91,8 @@ async fn serve_all(
     let result = loop {
         latest.send_replace(now.listeners.control.clone());
         match serve(parts, now, (&mut reloader, &signalled)).await {
-            Ok(RunEnd::Stopped(exit)) => break Ok(exit),
-            Ok(RunEnd::Replaced(next)) => now = *next,
+            Ok(ServedUntil::Stopped(exit)) => break Ok(exit),
+            Ok(ServedUntil::Replaced(next)) => now = *next,
             Err(failure) => break Err(failure),
         }
         now.listeners.control.configuration_loaded(SystemClock.now());
@@ -104,7 +104,7 @@ async fn serve_all(
 }
 
 /// The end of a run under one configuration.
-enum RunEnd {
+enum ServedUntil {
     Stopped(Exit),
     Replaced(Box<Configuration>),
 }
@@ -114,7 +114,7 @@ async fn serve(
     parts: DaemonParts<'_>,
     now: Configuration,
     (reloader, signalled): (&mut Reloader<'_>, &watch::Receiver<Option<Exit>>),
-) -> CommandResult<RunEnd> {
+) -> CommandResult<ServedUntil> {
     reloader.follow(&now);
     let found = read_scripts(&now.setup)?;
     let scripts = found.files;
@@ -138,8 +138,8 @@ async fn serve(
     }
     let exit = *signalled.borrow();
     Ok(match (exit, ended?) {
-        (None, Some(next)) => RunEnd::Replaced(next),
-        (exit, _) => RunEnd::Stopped(exit.unwrap_or(Exit::Done)),
+        (None, Some(next)) => ServedUntil::Replaced(next),
+        (exit, _) => ServedUntil::Stopped(exit.unwrap_or(Exit::Done)),
     })
 }
 

@@ -28,15 +28,15 @@ struct ShownObject {
     schema: fn() -> Schema,
 }
 
-const fn shown(prefix: &'static str, kind: ObjectKind, schema: fn() -> Schema) -> ShownObject {
+const fn object_row(prefix: &'static str, kind: ObjectKind, schema: fn() -> Schema) -> ShownObject {
     ShownObject { prefix, kind, schema }
 }
 
 static SHOWN_OBJECTS: [ShownObject; 4] = [
-    shown("transaction.", ObjectKind::TRANSACTION, || schema_for!(Transaction)),
-    shown("recurring_charge.occurrence.", ObjectKind::OCCURRENCE, || schema_for!(Occurrence)),
-    shown("recurring_charge.", ObjectKind::RECURRING_CHARGE, || schema_for!(RecurringCharge)),
-    shown("payment_method.", ObjectKind::CARD, || schema_for!(PaymentMethod)),
+    object_row("transaction.", ObjectKind::TRANSACTION, || schema_for!(Transaction)),
+    object_row("recurring_charge.occurrence.", ObjectKind::OCCURRENCE, || schema_for!(Occurrence)),
+    object_row("recurring_charge.", ObjectKind::RECURRING_CHARGE, || schema_for!(RecurringCharge)),
+    object_row("payment_method.", ObjectKind::CARD, || schema_for!(PaymentMethod)),
 ];
 
 /// Status of the object in an event of this type.

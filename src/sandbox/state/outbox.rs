@@ -65,7 +65,7 @@ pub(crate) struct Delivery {
 
 /// One attempt, or one copy of it.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Attempt {
+pub(crate) struct WebhookAttempt {
     pub(crate) delivery: String,
     pub(crate) time: Timestamp,
     pub(crate) url: String,
@@ -169,7 +169,7 @@ fn retry_delay(message: &WebhookMessage, attempts: u32) -> Option<TimeDelta> {
     }
 }
 
-pub(crate) fn log(cx: &mut ChangeUnit, attempt: &Attempt) -> Result<()> {
+pub(crate) fn log(cx: &mut ChangeUnit, attempt: &WebhookAttempt) -> Result<()> {
     let number = cx.get::<u64>(LOG_COUNT)?.unwrap_or(0).saturating_add(1);
     cx.put(LOG_COUNT, &number)?;
     cx.put(&format!("hooklog/{}", sortable_key(number)), attempt)?;

@@ -136,7 +136,7 @@ fn proven_resolution(
     calm: bool,
 ) -> Option<ManualResolution> {
     let shown = |all: &[Value], name: &dyn Fn(&Value) -> bool| {
-        all.iter().find(|one| name(one)).map_or(Some(ManualResolution::NotDone), done)
+        all.iter().find(|one| name(one)).map_or(Some(ManualResolution::NotDone), done_resolution)
     };
     let marked = |one: &Value| text(one, "reference") == view.mark;
     match view.effect.as_str() {
@@ -165,7 +165,7 @@ fn proven_resolution(
 }
 
 /// Returns the resolution that names this object as the result.
-fn done(object: &Value) -> Option<ManualResolution> {
+fn done_resolution(object: &Value) -> Option<ManualResolution> {
     RemoteId::new(text(object, "id")).ok().map(ManualResolution::Done)
 }
 
@@ -178,7 +178,7 @@ fn transaction_resolution(
 ) -> Option<ManualResolution> {
     let mut all = objects.transactions.iter().filter(|one| text(one, "status") != "FAILED");
     match all.find(|one| ours(one)) {
-        Some(one) => done(one),
+        Some(one) => done_resolution(one),
         // The documents define no reference for a credit.
         None if view.effect == "credit.create" => None,
         None => Some(ManualResolution::NotDone),
@@ -204,8 +204,8 @@ fn contact_resolution(
     let mine: Vec<&Value> = mine.filter(young).collect();
     match mine.as_slice() {
         [] => Some(ManualResolution::NotDone),
-        [one] => done(one),
-        [.., newest] => done(newest).filter(|_| calm),
+        [one] => done_resolution(one),
+        [.., newest] => done_resolution(newest).filter(|_| calm),
     }
 }
 
