@@ -253,10 +253,11 @@ impl EngineShared {
 
     /// Erases every sealed value of a subject, and forgets what was opened of it.
     pub(crate) fn erase(&self, subject: &str) -> Result<(), EngineError> {
+        self.vault.erase(subject)?;
+        // Behind the erasure: a concurrent call could open the value again before it.
         if let Ok(key) = subject.parse::<Key>() {
             self.merchants.lock().remove(&key);
         }
-        self.vault.erase(subject)?;
         Ok(())
     }
 
