@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 
@@ -66,7 +66,7 @@ pub trait LocalQueries: fmt::Debug + Send + Sync {
 pub struct Control {
     engine: mpsc::Sender<EngineInput>,
     local: Arc<OnceLock<Arc<dyn LocalQueries>>>,
-    inbox: Arc<OnceLock<EventReceiver>>,
+    inbox: Arc<RwLock<Option<Arc<EventReceiver>>>>,
     posts: Arc<Posts>,
     configuration: Arc<Mutex<Option<ConfigurationView>>>,
 }
@@ -82,12 +82,13 @@ impl Control {
         }
     }
 
-    /// Builds a handle of the next engine of the same process: it sends to this channel, and goes on
-    /// counting.
+    /// Builds a handle of the next engine over the same state: it sends to this channel, and goes on
+    /// counting. The present receiver stores posts until the next engine has its own.
     #[must_use]
     pub fn of_next_engine(&self, engine: mpsc::Sender<EngineInput>) -> Self {
         let (posts, configuration) = (self.posts.clone(), self.configuration.clone());
-        Self { posts, configuration, ..Self::new(engine) }
+        let inbox = Arc::new(RwLock::new(self.inbox.read().clone()));
+        Self { inbox, posts, configuration, ..Self::new(engine) }
     }
 
     /// Returns the configuration in use; `None` in a process that does not reload it.
@@ -216,9 +217,9 @@ impl Control {
 
 /// The public addresses: the service's posts, applicants and payers.
 impl Control {
+    /// Sets the receiver of posts, in the place of one for the same state.
     pub fn receive(&self, inbox: EventReceiver) {
-        // Only the first call has an effect: a second receiver would belong to another state.
-        drop(self.inbox.set(inbox));
+        *self.inbox.write() = Some(Arc::new(inbox));
     }
 
     /// Submits a partner webhook of the service; returns once it is on disk.
@@ -247,7 +248,7 @@ impl Control {
         address: &WebhookAddress,
         generation: u32,
     ) -> Result<Option<bool>, ControlError> {
-        let Some(inbox) = self.inbox.get() else { return Ok(None) };
+        let Some(inbox) = self.inbox.read().clone() else { return Ok(None) };
         let valid = inbox.is_address_valid(address, generation);
         valid.map(Some).map_err(|error| logged(&error, "cannot read the valid webhook addresses"))
     }
@@ -261,8 +262,8 @@ impl Control {
         accepts.map_err(|error| logged(&error, "cannot read a merchant"))
     }
 
-    fn receiver(&self) -> Result<&EventReceiver, ControlError> {
-        self.inbox.get().ok_or_else(ControlError::engine_stopped)
+    fn receiver(&self) -> Result<Arc<EventReceiver>, ControlError> {
+        self.inbox.read().clone().ok_or_else(ControlError::engine_stopped)
     }
 
     /// Returns the only one of these resources that exists; `None` if none or several do.
