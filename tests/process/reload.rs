@@ -114,3 +114,29 @@ async fn a_hangup_reads_the_configuration_again() {
     let second = status_when(address, |status| loaded(status) > loaded(&first));
     assert_eq!(second["ready"], json!(2), "{second}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_start_would_refuse_never_ends_the_daemon() {
+    let mut stage = Stage::set(TREE, "").await;
+    let address = stage.start();
+    let first = status_when(address, |status| status["ready"] == json!(2));
+    let text = fs::read_to_string(stage.path(CONFIG)).unwrap();
+    let key = "A".repeat(43) + "=";
+    stage.write("daemon/plain", "no folder");
+    let edits = [
+        ("listen:", "scripts: plain\nlisten:".to_owned(), "read the scripts"),
+        ("listen:", "state_mark: elsewhere\nlisten:".to_owned(), "`state_mark` cannot"),
+        ("secrets: {", format!("secrets: {{key: {key}, "), "key"),
+        ("listen:", "trusted_proxies: [everybody]\nlisten:".to_owned(), "everybody"),
+    ];
+    for (before, after, reason) in edits {
+        stage.write(CONFIG, &text.replacen(before, &after, 1));
+        let status = status_when(address, |status| {
+            refused(status).is_some_and(|problem| problem.contains(reason))
+        });
+        assert_eq!(loaded(&status), loaded(&first), "{after}: the present one stays in use");
+        assert!(!status.to_string().contains(&key), "{status}");
+    }
+    stage.write("daemon/specs/late.yaml", INVOICE);
+    status_when(address, |status| status["ready"] == json!(3));
+}

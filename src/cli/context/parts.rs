@@ -199,7 +199,7 @@ impl Context {
     }
 
     /// Reads the identity of the state; a state that is not made yet gets the identity of its key.
-    fn known_identity(&self, key: &MasterKey) -> CommandResult<Identity> {
+    pub(crate) fn known_identity(&self, key: &MasterKey) -> CommandResult<Identity> {
         let vault = self.state.join("vault");
         if !vault.join(KEYS_FILE).exists() {
             return Ok(Identity::of(key));

@@ -4,4 +4,5 @@ pub mod listeners;
 pub mod local_queries;
 pub mod reload;
 pub mod run;
+pub mod scripts;
 pub mod targets;

@@ -12,14 +12,17 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use crate::base::clock::{Clock, SystemClock};
 use crate::cli::args::options::Cli;
 use crate::cli::commands::sandbox::command::EmbeddedSandbox;
+use crate::cli::commands::signed::repository::SignedConfig;
 use crate::cli::commands::store::{compaction, retention};
 use crate::cli::context::open::Context;
 use crate::cli::context::state_handle::{EngineOptions, StateHandle};
 use crate::cli::daemon::listeners::{Listeners, Sockets};
+use crate::cli::daemon::scripts::read_scripts;
 use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::cli::print::Printer;
 use crate::config::setting::ProcessEnv;
 use crate::control::handle::Control;
+use crate::engine::protocol::input::ScriptSet;
 use crate::watch::files::FileWatch;
 
 /// Problems in a status, at most.
@@ -38,6 +41,7 @@ pub(crate) struct DaemonParts<'a> {
 pub(crate) struct Configuration {
     pub setup: Arc<Context>,
     pub listeners: Listeners,
+    pub scripts: ScriptSet,
 }
 
 /// Begins to watch the files of a configuration.
@@ -62,7 +66,7 @@ struct PresentConfiguration {
 
 impl PresentConfiguration {
     fn of(now: &Configuration) -> Self {
-        let Configuration { setup, listeners } = now;
+        let Configuration { setup, listeners, .. } = now;
         let (sockets, control) = (listeners.sockets.clone(), listeners.control.clone());
         Self { setup: setup.clone(), sockets, control }
     }
@@ -110,20 +114,27 @@ impl<'a> Reloader<'a> {
     async fn read(&self) -> CommandResult<Configuration> {
         let setup = Arc::new(Context::load(self.parts.cli, self.parts.out)?);
         self.check(&setup).await?;
+        let scripts = read_scripts(&setup)?;
         let rehearses = self.parts.embedded.is_some();
         let earlier = (&self.now.sockets, &self.now.control);
         let listeners = Listeners::open_next(&setup, rehearses, earlier).await?;
-        Ok(Configuration { setup, listeners })
+        Ok(Configuration { setup, listeners, scripts })
     }
 
     /// Checks what the start of a daemon checks, but for the listeners.
     async fn check(&self, setup: &Context) -> CommandResult<()> {
         let DaemonParts { open, embedded, .. } = self.parts;
-        // The identity is the one of the state that is open.
-        drop(setup.identity.set(open.identity.clone()));
         if setup.state != self.now.setup.state {
             return Err(fixed("state"));
         }
+        let mark = |setup: &Context| {
+            setup.config.state_mark.as_ref().map(|folder| folder.get(&ProcessEnv)).transpose()
+        };
+        if mark(setup)? != mark(&self.now.setup)? {
+            return Err(fixed("state_mark"));
+        }
+        // Another key than that of the open state is refused here.
+        setup.known_identity(&setup.existing_key()?)?;
         let base_url = |setup: &Context| {
             setup.config.service.base_url.as_ref().map(|url| url.get(&ProcessEnv)).transpose()
         };
@@ -136,6 +147,7 @@ impl<'a> Reloader<'a> {
         setup.engine_parts(open, options)?;
         retention(setup)?;
         compaction(setup, open)?;
+        SignedConfig::of(setup)?;
         Ok(())
     }
 

@@ -12,9 +12,8 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::base::clock::{Clock, SystemClock};
-use crate::base::hash::{Digest, sha256};
+use crate::base::hash::Digest;
 use crate::cli::args::options::{Cli, RunArgs};
-use crate::cli::commands::hooks;
 use crate::cli::commands::rekey::rekeyer;
 use crate::cli::commands::sandbox::command;
 use crate::cli::commands::sandbox::command::{EmbeddedSandbox, WebhookAddresses};
@@ -29,20 +28,18 @@ use crate::cli::daemon::listeners::{Listeners, TOKEN_FILE};
 use crate::cli::daemon::local_queries::DaemonQueries;
 use crate::cli::daemon::reload;
 use crate::cli::daemon::reload::{Configuration, DaemonParts, Reloader};
+use crate::cli::daemon::scripts::{read_scripts, watch_scripts};
 use crate::cli::daemon::targets::DaemonNotifier;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit, local_only};
 use crate::cli::print::Printer;
-use crate::config::setting::ProcessEnv;
 use crate::control::handle::Control;
 use crate::control::socket_server::ControlSocket;
 use crate::engine::core::coordinator::{Engine, RunUntil};
 use crate::engine::handles::shared::EngineError;
-use crate::engine::protocol::input::{EngineInput, ScriptSet};
+use crate::engine::protocol::input::EngineInput;
 use crate::engine::protocol::views::Overview;
-use crate::model::issue::Severity;
 use crate::render;
 use crate::render::progress::{RunProgress, next_overview};
-use crate::scripting::folder::ScriptFolder;
 use crate::watch::files::FileWatch;
 use crate::watch::tree;
 
@@ -65,7 +62,12 @@ pub(crate) async fn run(cli: &Cli, args: &RunArgs, out: Printer) -> CommandResul
     watch.add(setup.state.join(TOKEN_FILE));
     let open = setup.open_bound(embedded.as_ref().map(|one| &one.access)).await?;
     let parts = DaemonParts { cli, out, open: &open, embedded: embedded.as_ref() };
-    let ended = serve_all(parts, Configuration { setup, listeners: doors }, watch).await;
+    let ended = match read_scripts(&setup) {
+        Ok(scripts) => {
+            serve_all(parts, Configuration { setup, listeners: doors, scripts }, watch).await
+        }
+        Err(failure) => Err(failure),
+    };
     let head = open.state.close().await?;
     if let Some(embedded) = embedded {
         embedded.close().await;
@@ -116,11 +118,9 @@ async fn serve(
     (reloader, signalled): (&mut Reloader<'_>, &watch::Receiver<Option<Exit>>),
 ) -> CommandResult<ServedUntil> {
     reloader.follow(&now);
-    let found = read_scripts(&now.setup)?;
-    let scripts = found.files;
-    let mut engine = prepare(parts, &now, found)?;
-    let Configuration { setup, listeners } = now;
-    let tasks = start_tasks(&setup, &listeners, (scripts, signalled.clone()), &engine);
+    let mut engine = prepare(parts, &now)?;
+    let Configuration { setup, listeners, scripts } = now;
+    let tasks = start_tasks(&setup, &listeners, (scripts.files, signalled.clone()), &engine);
     let Listeners { sender, events, ready, ending, private, .. } = listeners;
     announce(&setup, parts.embedded, private)?;
     ready.send_replace(true);
@@ -151,11 +151,14 @@ async fn run_until_replaced(
     (ending, engine): (&watch::Sender<bool>, mpsc::Sender<EngineInput>),
 ) -> CommandResult<Option<Box<Configuration>>> {
     let (mut running, mut approvals) = (pin!(running), pin!(approvals));
-    let mut replaced = None;
+    let (mut replaced, mut examining) = (None, true);
     loop {
         tokio::select! {
             result = &mut running => return Ok(result.map(|()| replaced)?),
-            Err(failure) = &mut approvals => return Err(failure),
+            examined = &mut approvals, if examining => {
+                examined?;
+                examining = false;
+            }
             next = reloader.next(), if replaced.is_none() => {
                 replaced = Some(Box::new(next));
                 ending.send_replace(true);
@@ -208,13 +211,9 @@ async fn stop_at_signal(
 }
 
 /// Builds the engine of a configuration, with its hooks, notifications and upkeep.
-fn prepare(
-    parts: DaemonParts<'_>,
-    now: &Configuration,
-    scripts: ScriptSet,
-) -> CommandResult<Engine> {
+fn prepare(parts: DaemonParts<'_>, now: &Configuration) -> CommandResult<Engine> {
     let DaemonParts { open, embedded, .. } = parts;
-    let Configuration { setup, listeners } = now;
+    let Configuration { setup, listeners, scripts } = now;
     let base = format!("http://{}", listeners.outside);
     let facts = open.state.facts.clone();
     let addresses = WebhookAddresses { outside: open.public_routes(), base, facts };
@@ -226,7 +225,7 @@ fn prepare(
     let mut engine = engine(setup, open, embedded, &listeners.control)?;
     listeners.control.receive(engine.event_receiver(listeners.sender.clone()));
     engine.set_notifier(Arc::new(notifier));
-    engine.use_scripts(scripts)?;
+    engine.use_scripts(scripts.clone())?;
     engine.retain(retention(setup)?);
     engine.compact_with(compaction(setup, open)?);
     engine.rekey_with(Arc::new(rekeyer(setup, open)?));
@@ -295,59 +294,5 @@ async fn report(mut overviews: watch::Receiver<Overview>, out: Printer) {
             told = Some(news);
         }
         tokio::time::sleep(REPORT_EVERY).await;
-    }
-}
-
-// The scripts of a daemon: read and checked at its start, and again whenever their folder changes.
-
-/// Pending hints of changed files, at most; further hints add nothing.
-const HINTS_MAX: usize = 8;
-
-pub(crate) fn read_scripts(setup: &Context) -> CommandResult<ScriptSet> {
-    let folder = hooks::folder(setup)?;
-    let (hooks, problems) = hooks::load(setup, &folder)?;
-    let wrong = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
-    Ok(ScriptSet { hooks, files: digest(&folder), problems: wrong })
-}
-
-/// Returns the SHA-256 over the names and texts of all scripts.
-fn digest(folder: &ScriptFolder) -> Digest {
-    let mut all = Vec::new();
-    for source in &folder.scripts {
-        for part in [source.path.as_bytes(), source.text.as_bytes()] {
-            all.extend(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
-            all.extend(part);
-        }
-    }
-    sha256(&all)
-}
-
-/// Reads the scripts again whenever the folder changes, until the daemon ends.
-pub(crate) async fn watch_scripts(
-    setup: Arc<Context>,
-    mut known: Digest,
-    engine: mpsc::Sender<EngineInput>,
-    over: impl Future<Output = ()>,
-) {
-    let Ok(root) = setup.config.scripts.get(&ProcessEnv) else { return };
-    let (sender, mut hints) = mpsc::channel(HINTS_MAX);
-    let watching = tree::watch(root, sender, over);
-    let looking = async {
-        while hints.recv().await.is_some() {
-            match read_scripts(&setup) {
-                Ok(found) if found.files != known => {
-                    known = found.files;
-                    if engine.send(EngineInput::Scripts(Box::new(found))).await.is_err() {
-                        return;
-                    }
-                }
-                Ok(_) => {}
-                Err(failure) => tracing::error!("{}", failure.message),
-            }
-        }
-    };
-    let (ended, ()) = tokio::join!(watching, looking);
-    if let Err(error) = ended {
-        tracing::error!("{error}");
     }
 }
