@@ -21,7 +21,7 @@ mod tokens;
 use tokens::{imports, tokens};
 
 /// Top-level modules with their floors. A module imports from lower floors only; [`may_import`] has the exceptions.
-const FLOORS: [(&str, u8); 20] = [
+const FLOORS: [(&str, u8); 19] = [
     ("base", 0),
     ("api", 10),
     ("model", 20),
@@ -34,7 +34,6 @@ const FLOORS: [(&str, u8); 20] = [
     ("client", 40),
     ("scripting", 40),
     ("notify", 40),
-    ("forecast", 40),
     ("engine", 50),
     ("control", 60),
     ("render", 65),
