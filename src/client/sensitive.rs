@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::api::call::{Call, Endpoint};
 use crate::api::method_token::GetToken;
 use crate::api::onboarding::fields;
+use crate::api::rules::has_word;
 use crate::base::outside_text::known::KnownValues;
 
 /// Fields of the service's own words, of money, dates, names of objects and our marks.
@@ -45,11 +46,8 @@ enum FieldPrivacy {
 /// Returns the values that an answer to this call must not repeat.
 pub(crate) fn sensitive_values(call: &Call, authorization: Option<&HeaderValue>) -> KnownValues {
     let mut known = KnownValues::default();
-    if let Some(header) =
-        authorization.and_then(|header| std::str::from_utf8(header.as_bytes()).ok())
-    {
-        hide_credential(&mut known, header);
-    }
+    let header = authorization.and_then(|header| std::str::from_utf8(header.as_bytes()).ok());
+    header.into_iter().for_each(|header| hide_credential(&mut known, header));
     if call.endpoint == GetToken::NAME
         && let Some(token) = call.path.rsplit('/').next()
     {
@@ -102,7 +100,7 @@ fn field_privacy(name: &str) -> FieldPrivacy {
         name.strip_suffix(end).is_some_and(|head| head.is_empty() || head.ends_with('_'))
     };
     let applied = fields::FIELDS.iter().find(|field| field.name == name);
-    if OPEN.split(' ').any(|open| open == name) {
+    if has_word(OPEN, name) {
         FieldPrivacy::Open
     } else if applied.is_some_and(|field| field.privacy == fields::ApplicationPrivacy::Secret) {
         FieldPrivacy::Secret

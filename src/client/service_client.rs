@@ -15,7 +15,6 @@
 //! The client assumes that the journal already explains every `send`. It never logs a body, a query
 //! or a credential.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,7 +44,8 @@ use crate::client::{classify, sensitive};
 use crate::model::outcome::Outcome;
 
 /// A client of the service. Clones share connections, the tenant token and the jitter.
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
+#[debug("Client({addresses:?})")]
 pub struct Client {
     pub(crate) addresses: ServiceAddresses,
     pub(crate) timeout: Duration,
@@ -155,12 +155,6 @@ impl Client {
     }
 }
 
-impl fmt::Debug for Client {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Client({:?})", self.addresses)
-    }
-}
-
 /// The one token, and the credentials for it.
 pub(crate) struct TenantTokens {
     partner: ClientCredentials,
@@ -184,7 +178,7 @@ enum TenantTokenError {
 
 impl TenantTokens {
     pub(crate) fn new(partner: ClientCredentials) -> Self {
-        Self { partner, current: sync::Mutex::new(None) }
+        Self { partner, current: sync::Mutex::default() }
     }
 
     /// Returns the kept token, unless it is the one numbered `stale`; else a new one.

@@ -1,8 +1,6 @@
 //! A notification, its target, the result of an attempt to send it, and its body in the form of the
 //! target: bounded, with card numbers masked. Pure.
 
-use std::fmt;
-
 use serde_json::{Value, json};
 
 use crate::base::secret::{Secret, mask_digits};
@@ -11,7 +9,8 @@ use crate::base::secret::{Secret, mask_digits};
 const KEY_BYTES_MAX: usize = 256;
 
 /// One notification. `Debug` shows its key and its target: the rest may hold a payer's text.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, PartialEq, derive_more::Debug)]
+#[debug("Message({key} to {target})")]
 pub struct OutgoingNotification {
     /// The notification's name for ever, in at most 256 visible characters of ASCII. A repeat has
     /// the same key.
@@ -35,13 +34,6 @@ impl OutgoingNotification {
             return Ok(());
         }
         Err(format!("its key is not 1 to {KEY_BYTES_MAX} visible characters of ASCII"))
-    }
-}
-
-impl fmt::Debug for OutgoingNotification {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { key, target, body: _, html: _, subject: _, to: _ } = self;
-        write!(f, "Message({key} to {target})")
     }
 }
 

@@ -12,8 +12,7 @@ use lettre::{Address, Message as Mime};
 
 use crate::base::hash::sha256;
 use crate::base::secret::{Secret, mask_digits};
-use crate::notify::message;
-use crate::notify::message::{OutgoingNotification, SmtpTarget};
+use crate::notify::message::{self, OutgoingNotification, SmtpTarget};
 
 const SUBJECT: &str = "A notification from reckon";
 /// Longer subjects are cut.
@@ -89,14 +88,13 @@ fn recipients(mail: &SmtpTarget, message: &OutgoingNotification) -> Result<Vec<A
         Some(to) => to.iter().map(String::as_str).collect(),
         None => mail.to.iter().map(Secret::expose).collect(),
     };
-    if texts.is_empty() {
+    let count = texts.len();
+    if count == 0 {
         return Err("there is nobody to send it to".to_owned());
     }
-    if texts.len() > RECIPIENTS_MAX {
-        let count = texts.len();
+    if count > RECIPIENTS_MAX {
         return Err(format!("it is for {count} addresses; at most {RECIPIENTS_MAX} are sent to"));
     }
-    let count = texts.len();
     let read = |(at, text)| {
         parse_address(text)
             .ok_or_else(|| format!("recipient {at} of {count} is no e-mail address in plain ASCII"))

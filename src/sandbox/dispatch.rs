@@ -75,11 +75,7 @@ impl Sandbox {
     }
 
     fn fault_for(&self, parts: &Parts) -> Option<FaultRule> {
-        let mut live = self.lock();
-        if live.faults.is_empty() {
-            return None;
-        }
-        pick(&mut live.faults, parts.method.as_str(), parts.uri.path())
+        pick(&mut self.lock().faults, false, parts.method.as_str(), parts.uri.path())
     }
 
     /// Serves one request; its changes are durable when this returns.

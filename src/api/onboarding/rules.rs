@@ -33,9 +33,8 @@ pub fn rules(
     }
     check_second_owner(&mut problems, submission, fields);
     check_responsibility(&mut problems, fields);
-    if submission == Submission::SignUp && non_blank(fields.get("test")).is_some() {
-        problems.add("test", "invalid", "Test is for complete applications only");
-    }
+    let fits = submission == Submission::Complete || non_blank(fields.get("test")).is_none();
+    problems.unless(fits, "test", "invalid", "Test is for complete applications only");
     problems.into_list()
 }
 
@@ -54,12 +53,9 @@ fn check_second_owner(
     submission: Submission,
     fields: &Map<String, Value>,
 ) {
-    let Some(owner) = non_blank(fields.get(SECOND_OWNER)) else {
-        return;
-    };
+    let Some(owner) = non_blank(fields.get(SECOND_OWNER)) else { return };
     let Some(owner) = owner.as_object() else {
-        problems.add(SECOND_OWNER, "invalid", "Second owner is not an object");
-        return;
+        return problems.add(SECOND_OWNER, "invalid", "Second owner is not an object");
     };
     for field in SECOND_OWNER_FIELDS {
         let needed = submission == Submission::Complete && field.need == Need::Required;
@@ -79,10 +75,9 @@ fn check_responsibility(problems: &mut FieldProblems, fields: &Map<String, Value
         let ownership = flag(second, "has_significant_ownership");
         owners.push((ownership, flag(second, "has_significant_responsibility")));
     }
-    if owners.iter().all(|owner| *owner == (Some(false), Some(false))) {
-        let text = "Significant responsibility must be true for one owner when none owns over 25%";
-        problems.add("owner_has_significant_responsibility", "invalid", text);
-    }
+    let text = "Significant responsibility must be true for one owner when none owns over 25%";
+    let is_open = owners.iter().any(|owner| *owner != (Some(false), Some(false)));
+    problems.unless(is_open, "owner_has_significant_responsibility", "invalid", text);
 }
 
 fn flag(fields: &Map<String, Value>, name: &str) -> Option<bool> {
@@ -106,12 +101,8 @@ fn check(
 ) {
     let (path, label) = path_and_label(parent, field.name);
     let Some(value) = non_blank(value) else {
-        if needed {
-            let sub_code =
-                if field.field_type.word() == "string" { "not_blank" } else { "not_null" };
-            problems.add(&path, sub_code, &format!("{label} cannot be blank"));
-        }
-        return;
+        let sub_code = if field.field_type.word() == "string" { "not_blank" } else { "not_null" };
+        return problems.unless(!needed, &path, sub_code, &format!("{label} cannot be blank"));
     };
     if let Some((sub_code, fault)) = fault(field.field_type, value) {
         problems.add(&path, sub_code, &format!("{label} {fault}"));

@@ -152,7 +152,8 @@ pub(crate) fn bank_details(cx: &ChangeUnit, bank: NewBank) -> StoredMethod {
     }
 }
 
-fn whole_year(year: i64) -> i64 {
+/// Returns a year of four digits.
+pub(crate) fn whole_year(year: i64) -> i64 {
     if (0..100).contains(&year) { year.saturating_add(2000) } else { year }
 }
 

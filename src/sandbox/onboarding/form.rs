@@ -11,55 +11,39 @@ use super::field_texts;
 use crate::api::onboarding::fields::{
     ApplicationField, ApplicationPrivacy, FIELDS, FieldType, SECOND_OWNER, SECOND_OWNER_FIELDS,
 };
-use crate::api::rules::FieldProblem;
+use crate::api::rules::{FieldProblem, has_word};
 
 /// Fields that the form does not ask for: the partner's own, and those that the service fills from
 /// the request.
-pub(crate) const OMITTED_FIELDS: [&str; 7] = [
-    "reference",
-    "plan",
-    "test",
-    "ip_address",
-    "ip_address_timestamp",
-    "browser_user_agent",
-    "browser_language",
-];
+pub(crate) const OMITTED_FIELDS: &str = "reference plan test ip_address ip_address_timestamp \
+                                         browser_user_agent browser_language";
 
 struct FormPart {
     heading: &'static str,
     /// Prefixes of the names of its fields.
-    begins: &'static [&'static str],
+    begins: &'static str,
     /// Folded while it is empty and has no problem.
     folds: bool,
 }
 
-const fn part(heading: &'static str, begins: &'static [&'static str], folds: bool) -> FormPart {
+const fn part(heading: &'static str, begins: &'static str, folds: bool) -> FormPart {
     FormPart { heading, begins, folds }
 }
 
-const BUSINESS: &[&str] = &[
-    "business_",
-    "structure",
-    "industry_code",
-    "goods_",
-    "federal_",
-    "years_in_business",
-    "past_",
-    "bankruptcy_",
-];
-
-const MORE: &[&str] = &["number_of_", "currently_", "current_", "wants_"];
+const BUSINESS: &str = "business_ structure industry_code goods_ federal_ years_in_business past_ \
+                        bankruptcy_";
+const MORE: &str = "number_of_ currently_ current_ wants_";
 
 const PARTS: [FormPart; 9] = [
-    part("You", &["first_name", "last_name", "email"], false),
+    part("You", "first_name last_name email", false),
     part("Your business", BUSINESS, false),
-    part("Another name that the business trades under", &["has_dba", "dba_"], true),
-    part("Owner", &["owner_"], false),
-    part("Second owner, if there is one", &["second_owner."], true),
-    part("Bank account for your money", &["operating_"], false),
-    part("Bank account for money held in trust", &["trust_"], true),
+    part("Another name that the business trades under", "has_dba dba_", true),
+    part("Owner", "owner_", false),
+    part("Second owner, if there is one", "second_owner.", true),
+    part("Bank account for your money", "operating_", false),
+    part("Bank account for money held in trust", "trust_", true),
     part("More about your business", MORE, true),
-    part("Signature", &["signed_by", "signature"], false),
+    part("Signature", "signed_by signature", false),
 ];
 
 struct FormInput {
@@ -68,7 +52,7 @@ struct FormInput {
 }
 
 fn inputs() -> Vec<FormInput> {
-    let asked = FIELDS.iter().filter(|field| !OMITTED_FIELDS.contains(&field.name));
+    let asked = FIELDS.iter().filter(|field| !has_word(OMITTED_FIELDS, field.name));
     let own = asked.map(|field| FormInput { name: field.name.to_owned(), field });
     let second = SECOND_OWNER_FIELDS.iter();
     let second =
@@ -94,7 +78,7 @@ pub(crate) fn render_form(fields: &Map<String, Value>, problems: &[FieldProblem]
 
 impl FormPart {
     fn contains_field(&self, name: &str) -> bool {
-        self.begins.iter().any(|start| name.starts_with(start))
+        self.begins.split(' ').any(|start| name.starts_with(start))
     }
 }
 
@@ -180,15 +164,14 @@ impl SignUpForm<'_> {
         let known = self.filled_value(input);
         let is_given = field.privacy == ApplicationPrivacy::Secret && known.is_some();
         let given = is_given.then_some("given");
-        let value =
-            known.filter(|_| field.privacy != ApplicationPrivacy::Secret).unwrap_or_default();
+        let value = known.filter(|_| !is_given).unwrap_or_default();
         let wrong = is_wrong.then_some("true");
         let beside = is_wrong.then(|| format!("{name}-error"));
-        if field.field_type == FieldType::Boolean {
-            return select(input, &["true", "false"], &value, is_wrong);
-        }
         if let FieldType::Choice(choices) = field.field_type {
             return select(input, choices, &value, is_wrong);
+        }
+        if field.field_type == FieldType::Boolean {
+            return select(input, &["true", "false"], &value, is_wrong);
         }
         if field.field_type == FieldType::Signature {
             return html! {

@@ -5,6 +5,7 @@
 //! readers: no nulls in objects, no defaults of our own types.
 
 use http::StatusCode;
+use percent_encoding::percent_decode_str;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value};
@@ -12,12 +13,14 @@ use serde_json::{Map, Value};
 use crate::api::call::{Auth, Endpoint, Method, Parameter};
 use crate::sandbox::answer::{Result, SandboxAnswer};
 use crate::sandbox::options::ServiceSurface;
-use crate::sandbox::request::{ParsedRequest, decode};
+use crate::sandbox::request::ParsedRequest;
 use crate::sandbox::state::store::ChangeUnit;
 
 pub(crate) type RouteHandler =
     Box<dyn Fn(&mut ChangeUnit, &ParsedRequest) -> Result<SandboxAnswer> + Send + Sync>;
 
+#[derive(derive_more::Debug)]
+#[debug("{method} /{}", pattern.join("/"))]
 pub(crate) struct Route {
     pub(crate) method: &'static str,
     pub(crate) pattern: Vec<&'static str>,
@@ -26,12 +29,6 @@ pub(crate) struct Route {
     /// Its description in the document; `None` for a page.
     pub(crate) doc: Option<RouteDoc>,
     pub(crate) handler: RouteHandler,
-}
-
-impl std::fmt::Debug for Route {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} /{}", self.method, self.pattern.join("/"))
-    }
 }
 
 /// Returns the parts of a path.
@@ -70,7 +67,7 @@ impl Route {
 
     pub(crate) fn parameters(&self, parts: &[&str]) -> Vec<String> {
         let pairs = self.pattern.iter().zip(parts).filter(|(own, _)| own.starts_with('{'));
-        pairs.map(|(_, part)| decode(&part.replace('+', "%2B"))).collect()
+        pairs.map(|(_, part)| percent_decode_str(part).decode_utf8_lossy().into_owned()).collect()
     }
 }
 

@@ -17,14 +17,13 @@ use crate::sandbox::merchants::oauth::client_id;
 use crate::sandbox::merchants::policy::UNAVAILABLE;
 use crate::sandbox::merchants::processing::{need_currency, need_same_currency};
 use crate::sandbox::merchants::{auth, processing};
-use crate::sandbox::methods::payment_methods::StoredMethod;
 use crate::sandbox::methods::saved_methods::ResolvedMethod;
 use crate::sandbox::methods::{saved_methods, test_numbers, tokens};
 use crate::sandbox::payments::order::PaymentOrder;
 use crate::sandbox::payments::transactions::{
     StoredTransaction, TransactionTransition, status_refusal,
 };
-use crate::sandbox::payments::{order, search, signatures, transactions};
+use crate::sandbox::payments::{order, signatures, transactions};
 use crate::sandbox::request::{PageQuery, ParsedRequest};
 use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored, TimerEntry};
 use crate::sandbox::state::store::ChangeUnit;
@@ -55,7 +54,9 @@ impl CheckedCharge {
         let account = merchant.account(owner.mode, kind, named, of_key)?;
         need_currency(account, new.currency.as_deref())?;
         let account = account.id.clone();
-        check_terms(&new, &resolved.method)?;
+        let fits = new.auto_capture != Some(false) || resolved.method.is_card();
+        let text = "Only cards can be authorized without capture";
+        SandboxRefusal::unless(fits, UNAVAILABLE, text)?;
         let policy = cx.policy(&owner.merchant)?;
         policy.need_reference(new.reference.as_deref())?;
         order::need_fields(&policy, &account, &resolved.method, resolved.is_saved())?;
@@ -96,12 +97,6 @@ impl CheckedCharge {
         }
         Ok(kept)
     }
-}
-
-fn check_terms(new: &NewCharge, method: &StoredMethod) -> Result<()> {
-    let text = "Only cards can be authorized without capture";
-    let fits = new.auto_capture != Some(false) || method.is_card();
-    SandboxRefusal::unless(fits, UNAVAILABLE, text)
 }
 
 /// Returns the charge, or the decline that names the transaction it left.
@@ -158,7 +153,8 @@ pub(crate) fn settle(
     let mut kept = Stored { owner: order.owner, sequence, object, internal: order.method };
     let under = kept.owner.key();
     cx.create(ObjectKind::TRANSACTION, &under, &id, &kept)?;
-    search::index_reference(cx, &kept)?;
+    let reference = kept.object.reference.as_deref();
+    cx.index_reference(ObjectKind::TRANSACTION, &kept, reference, &id)?;
     transactions::emit(cx, &kept, "transaction.created")?;
     if let Some(code) = failure {
         kept.object.failure_code = Some(code);

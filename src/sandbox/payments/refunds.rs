@@ -7,7 +7,7 @@
 
 use chrono::Months;
 
-use crate::api::rules::{FieldProblems, TRANSACTION_REFERENCE_LENGTH_MAX};
+use crate::api::rules::FieldProblems;
 use crate::api::transaction::{Transaction, TransactionStatus, TransactionType};
 use crate::api::transaction_action::{
     NewCredit, NewRefund, NewVoid, credit_rules, refund_rules, void_rules,
@@ -23,7 +23,7 @@ use crate::sandbox::methods::{saved_methods, tokens};
 use crate::sandbox::payments::transactions::{
     StoredTransaction, TransactionTransition, emit, status_refusal,
 };
-use crate::sandbox::payments::{charges, order, search, transactions};
+use crate::sandbox::payments::{charges, order, transactions};
 use crate::sandbox::request::ParsedRequest;
 use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::state::store::ChangeUnit;
@@ -161,7 +161,8 @@ pub(crate) fn make_payout(
     };
     let kept = Stored { owner, sequence, object, internal: method };
     cx.create(ObjectKind::TRANSACTION, &kept.owner.key(), &kept.object.id, &kept)?;
-    search::index_reference(cx, &kept)?;
+    let reference = kept.object.reference.as_deref();
+    cx.index_reference(ObjectKind::TRANSACTION, &kept, reference, &kept.object.id)?;
     emit(cx, &kept, "transaction.created")?;
     Ok(kept)
 }
@@ -176,8 +177,7 @@ pub(crate) fn credit(
     let owner = asked.owner()?;
     let reference = new.reference.take().filter(|_| cx.is_public());
     let mut problems = FieldProblems::default();
-    let text = reference.as_deref();
-    problems.length_max("reference", "Reference", text, TRANSACTION_REFERENCE_LENGTH_MAX);
+    problems.transaction_reference(reference.as_deref());
     let problems = credit_rules(&new).into_iter().chain(problems.into_list()).collect();
     let resolved = saved_methods::resolve_checked(cx, &owner, new.method.take(), problems)?;
     let mut resolved = resolved.ok_or_else(SandboxRefusal::server_error)?;

@@ -79,8 +79,7 @@ pub(crate) fn create_paid(
     let due = (today, transaction.object.amount);
     let mut object = new_occurrence(cx, charge, id.to_owned(), due);
     events::emit(cx, &charge.owner, "recurring_charge.occurrence.created", &object)?;
-    object.status =
-        step_occurrence(&object.status, OccurrenceTransition::Pay).ok_or_else(status_refusal)?;
+    object.status = step_occurrence(&object.status, OccurrenceTransition::Pay)?;
     (object.attempts, object.last_attempt) = (1, object.created);
     let transactions = vec![transaction.object.id.clone()];
     let inside = OccurrenceInternals { transactions, ..OccurrenceInternals::default() };
@@ -117,11 +116,8 @@ fn next(charge: &StoredRecurring, today: NaiveDate) -> Result<Option<(NaiveDate,
 }
 
 fn complete(cx: &mut ChangeUnit, charge: &mut StoredRecurring) -> Result<()> {
-    let Some(status) =
-        state::step_charge(&charge.object.status, state::RecurringTransition::Complete)
-    else {
-        return Ok(());
-    };
+    let change = state::RecurringTransition::Complete;
+    let Ok(status) = state::step_charge(&charge.object.status, change) else { return Ok(()) };
     charge.object.status = status;
     charge.object.status_reason = Some("schedule_complete".to_owned());
     charge.object.next_payment = None;
@@ -226,8 +222,7 @@ pub(crate) fn close(
     kept: &mut StoredOccurrence,
     outcome: OccurrenceTransition,
 ) -> Result<()> {
-    let status = step_occurrence(&kept.object.status, outcome).ok_or_else(status_refusal)?;
-    kept.object.status = status;
+    kept.object.status = step_occurrence(&kept.object.status, outcome)?;
     kept.object.modified = Some(Timestamp(cx.now));
     cx.update(ObjectKind::OCCURRENCE, &kept.object.id, kept)?;
     events::emit(cx, &kept.owner, state::occurrence_event(outcome), &kept.object)?;
@@ -260,8 +255,7 @@ pub(crate) fn ignore_pending(cx: &mut ChangeUnit, charge: &mut StoredRecurring) 
     if state::is_paying(&kept) {
         return Ok(());
     }
-    kept.object.status = step_occurrence(&kept.object.status, OccurrenceTransition::Ignore)
-        .ok_or_else(status_refusal)?;
+    kept.object.status = step_occurrence(&kept.object.status, OccurrenceTransition::Ignore)?;
     cx.update(ObjectKind::OCCURRENCE, &pending, &kept)?;
     events::emit(cx, &kept.owner, "recurring_charge.occurrence.ignored", &kept.object)
 }
@@ -304,9 +298,8 @@ pub(crate) fn list(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Page<Oc
 pub(crate) fn pay(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Occurrence> {
     let (charge, kept) = find_pair(cx, asked)?;
     let id = kept.object.id.clone();
-    step_occurrence(&kept.object.status, OccurrenceTransition::Pay)
-        .filter(|_| !state::is_paying(&kept))
-        .ok_or_else(status_refusal)?;
+    step_occurrence(&kept.object.status, OccurrenceTransition::Pay)?;
+    SandboxRefusal::ensure(!state::is_paying(&kept), status_refusal)?;
     refuse_deleted(&charge)?;
     let transaction = attempt(cx, charge, kept)?;
     charges::into_answer(transaction)?;

@@ -2,6 +2,7 @@
 //! /v1/recurring/charges/schedule; service-facts, part 7).
 
 use chrono::NaiveDate;
+use serde_json::Value;
 
 use crate::api::call::Page;
 use crate::api::method_token::MethodRef;
@@ -17,7 +18,7 @@ use crate::sandbox::merchants::processing::need_currency;
 use crate::sandbox::methods::payment_methods::StoredMethod;
 use crate::sandbox::methods::saved_methods::resolve_method;
 use crate::sandbox::methods::tokens;
-use crate::sandbox::payments::search::compare;
+use crate::sandbox::payments::search::sorted_page;
 use crate::sandbox::recurring::state::{RecurringInternals, calendar};
 use crate::sandbox::recurring::{occurrences, state};
 use crate::sandbox::request::{PageQuery, ParsedRequest, number};
@@ -132,20 +133,11 @@ pub(crate) fn list(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Page<Re
     if filters.is_empty() && order.is_none() {
         return paging.of_list(cx, &under, show);
     }
-    let mut found = Vec::new();
-    for id in cx.ids(&under, 0, u64::MAX)? {
-        let charge = show(&id)?;
-        let value = serde_json::to_value(&charge)?;
-        let fits =
-            |name: &str, text: &str| value.get(name).and_then(|own| own.as_str()) == Some(text);
-        if filters.iter().all(|(name, text)| fits(name, text)) {
-            found.push((value, charge));
-        }
-    }
-    for key in order.unwrap_or("-created").rsplit(',') {
-        found.sort_by(|one, other| compare(key, &one.0, &other.0));
-    }
-    Ok(paging.of_vec(found.into_iter().map(|(_, charge)| charge).collect()))
+    let ids = cx.ids(&under, 0, u64::MAX)?;
+    let all = ids.iter().map(|id| show(id)).collect::<Result<Vec<_>>>()?;
+    sorted_page(paging, all, order.unwrap_or("-created"), |_, value| {
+        filters.iter().all(|(name, text)| value.get(name).and_then(Value::as_str) == Some(text))
+    })
 }
 
 /// Payments counted for the remaining ones; a longer schedule is reported without an end.
@@ -160,17 +152,19 @@ pub(crate) fn preview(
     let shown = to_usize(shown.unwrap_or(PREVIEW_OCCURRENCES_DEFAULT));
     let today = cx.merchant(&asked.owner()?.merchant)?.today(cx.now);
     let first = first_date(asked, today)?;
-    let mut new = NewRecurringCharge {
+    let mut schedule = request.schedule.unwrap_or_default();
+    schedule.start.get_or_insert(first);
+    let new = NewRecurringCharge {
         amount: request.amount,
-        schedule: Some(request.schedule.unwrap_or_default()),
+        schedule: Some(schedule),
         max_occurrences: request.max_occurrences,
         max_amount: request.max_amount,
         ..NewRecurringCharge::default()
     };
-    if let Some(schedule) = &mut new.schedule {
-        schedule.start = schedule.start.or(Some(first));
-    }
-    check_preview(&new)?;
+    // The rules of a new recurring charge, without those of its method.
+    let mut problems = recurring::recurring_rules(&new);
+    problems.retain(|problem| problem.context != "method");
+    SandboxRefusal::fields("", &problems)?;
     let amount = new.amount.unwrap_or(0);
     let schedule = new.schedule.unwrap_or_default();
     let calendar = calendar(&schedule)?;
@@ -229,11 +223,4 @@ fn first_date(asked: &ParsedRequest, today: NaiveDate) -> Result<NaiveDate> {
         return Err(wrong());
     }
     Ok(date)
-}
-
-/// Checks the rules of a new recurring charge, without those of its method.
-fn check_preview(new: &NewRecurringCharge) -> Result<()> {
-    let mut problems = recurring::recurring_rules(new);
-    problems.retain(|problem| problem.context != "method");
-    SandboxRefusal::fields("", &problems)
 }

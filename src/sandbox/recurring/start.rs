@@ -47,7 +47,7 @@ impl RecurringStart {
         // Today's payment happens in any case, so an end before the next date is no problem.
         let ended = recur.end.is_some_and(|end| end < today);
         let faults = problems.into_iter().filter(|problem| problem.field != "end" || ended);
-        check_calendar("recur", faults.collect())?;
+        check_calendar("recur", &faults.collect::<Vec<_>>())?;
         Ok(Self {
             recur,
             schedule,
