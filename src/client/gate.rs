@@ -18,9 +18,8 @@ use rand_core::Rng;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tokio::time::{Instant, sleep};
 
-use crate::client::breaker::{Admission, Breaker};
-use crate::client::bucket::Bucket;
 use crate::client::classify::CallVerdict;
+use crate::client::limits::{Admission, Breaker, Bucket};
 use crate::model::error_class::ErrorClass;
 
 /// The divisor of the permits that polls may use.

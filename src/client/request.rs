@@ -128,7 +128,6 @@ pub enum ClientError {
 }
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
-
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("reckon/", env!("CARGO_PKG_VERSION")));
 
 #[derive(Clone, derive_more::Debug)]

@@ -32,15 +32,14 @@ use crate::base::clock::SharedClock;
 use crate::base::outside_text::ServiceText;
 use crate::base::outside_text::known::KnownValues;
 use crate::base::secret::Secret;
-use crate::client::breaker::Admission;
-use crate::client::classify::CallVerdict;
+use crate::client::classify::{self, CallVerdict};
 use crate::client::gate::{CallRoute, Limiter, Permit, Unavailable, Urgency, whole_seconds};
+use crate::client::limits::Admission;
 use crate::client::request::{
     Access, AccessDenied, ClientCredentials, ClientError, ServiceAddresses, ServiceConfig, basic,
     bearer, fits,
 };
 use crate::client::transport::Transport;
-use crate::client::{classify, sensitive};
 use crate::model::outcome::Outcome;
 
 /// A client of the service. Clones share connections, the tenant token and the jitter.
@@ -134,7 +133,7 @@ impl Client {
 
     async fn send_request(&self, call: &Call, authorization: Option<HeaderValue>) -> CallVerdict {
         let started = Instant::now();
-        let known = sensitive::sensitive_values(call, authorization.as_ref());
+        let known = classify::sensitive_values(call, authorization.as_ref());
         let request = match self.addresses.request(call, authorization) {
             Ok(request) => request,
             Err(reason) => return CallVerdict::from(Outcome::not_sent(&reason)),

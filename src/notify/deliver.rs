@@ -29,7 +29,7 @@ use crate::base::wording::{self, causes, root_cause};
 use crate::notify::message::{
     BodyFormat, DeliveryResult, NotificationTarget, OutgoingNotification, SmtpTarget,
 };
-use crate::notify::{mail, message, mime};
+use crate::notify::{mail, message};
 
 /// Time limit of a web address's answer, and a third of the limit of each half of a conversation
 /// with a mail server. Mail servers are slower, and giving up too early leaves doubt.
@@ -73,7 +73,7 @@ impl Notifier {
                 Ok(self.post(url, &message.key, web_body(message, *form)?).await)
             }
             Some(NotificationTarget::Mail(mail)) => {
-                let letter = mime::build_mail(mail, message, self.clock.now())?;
+                let letter = message::build_mail(mail, message, self.clock.now())?;
                 Ok(mail::send(mail, &letter, TIMEOUT).await)
             }
             None => Err(self.unknown_target(&message.target)),

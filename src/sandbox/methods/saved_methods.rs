@@ -52,10 +52,9 @@ impl SavedMethodStore {
         details: StoredMethod,
     ) -> Result<PaymentMethod> {
         let owner = asked.owner()?;
-        let StoredMethod { reference, description, .. } = &details;
-        let (reference, description) = (reference.clone(), description.clone());
         let method = match token_id {
             Some(token) => {
+                let StoredMethod { reference, description, .. } = details;
                 let texts = SavedChange { reference, description, token_id: None };
                 self.take_token(cx, &owner, token, texts)?
             }

@@ -22,7 +22,7 @@ use crate::api::rules::{FieldProblem, Problem, ProblemMessage};
 use crate::api::wire::Timestamp;
 use crate::base::secret::Secret;
 use crate::sandbox::answer::{Result, SandboxRefusal};
-use crate::sandbox::merchants::oauth::issue_code;
+use crate::sandbox::merchants::auth::issue_code;
 use crate::sandbox::onboarding::record::{
     self, ApplicationTransition, StoredApplication, after, text,
 };
@@ -124,7 +124,6 @@ pub(crate) fn is_started(found: &StoredApplication) -> bool {
 }
 
 const DELAY: TimeDelta = TimeDelta::seconds(5);
-
 pub(crate) const TEST_DELAY: TimeDelta = TimeDelta::seconds(2);
 
 #[derive(Debug, Clone, PartialEq, Eq)]

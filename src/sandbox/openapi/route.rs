@@ -52,12 +52,14 @@ impl Route {
     /// Makes the route a PUT of the public surface with a name of its own.
     pub(crate) fn put(&mut self, name: &'static str) {
         self.method = Method::Put.as_str();
-        self.public().describe(|doc| doc.with_name(name));
+        self.public().describe(|doc| doc.name = name);
     }
 
     /// Changes the description.
-    pub(crate) fn describe(&mut self, change: impl FnOnce(RouteDoc) -> RouteDoc) {
-        self.doc = self.doc.map(change);
+    pub(crate) fn describe(&mut self, change: impl FnOnce(&mut RouteDoc)) {
+        if let Some(doc) = &mut self.doc {
+            change(doc);
+        }
     }
 
     pub(crate) fn fits(&self, parts: &[&str]) -> bool {
@@ -101,19 +103,6 @@ impl RouteDoc {
             status: StatusCode::OK,
             forms: None,
         }
-    }
-
-    pub(crate) fn without_content(self) -> Self {
-        Self { status: StatusCode::NO_CONTENT, ..self }
-    }
-
-    /// Returns the description with forms accepted on this surface and larger ones.
-    pub(crate) fn with_forms(self, surface: ServiceSurface) -> Self {
-        Self { forms: Some(surface), ..self }
-    }
-
-    pub(crate) fn with_name(self, name: &'static str) -> Self {
-        Self { name, ..self }
     }
 }
 

@@ -13,12 +13,13 @@ use crate::api::transaction::{self, NewCharge, Transaction, TransactionStatus, T
 use crate::api::transaction_action::{CAPTURE_LATER, NewCapture, capture_rules};
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::{Result, SandboxRefusal};
-use crate::sandbox::merchants::oauth::client_id;
+use crate::sandbox::merchants::auth::client_id;
 use crate::sandbox::merchants::policy::UNAVAILABLE;
 use crate::sandbox::merchants::processing::{need_currency, need_same_currency};
 use crate::sandbox::merchants::{auth, processing};
+use crate::sandbox::methods::payment_methods::{decline_code, decline_status, decline_text};
 use crate::sandbox::methods::saved_methods::ResolvedMethod;
-use crate::sandbox::methods::{saved_methods, test_numbers, tokens};
+use crate::sandbox::methods::{saved_methods, tokens};
 use crate::sandbox::payments::order::PaymentOrder;
 use crate::sandbox::payments::transactions::{
     StoredTransaction, TransactionTransition, status_refusal,
@@ -77,7 +78,7 @@ impl CheckedCharge {
         if let Some(token) = &token {
             tokens::end(cx, token)?;
         }
-        order::deny_by_country(cx, asked, &owner, &account, &mut method);
+        order::deny_by_country(cx, asked, &account, &mut method);
         order::deny_by_brand(&*cx.policy(&owner.merchant)?, &account, &mut method);
         let tip = signatures::Tip::of(cx, &mut new);
         let order = PaymentOrder {
@@ -111,10 +112,10 @@ pub(crate) fn decline_refusal(code: &str, transaction: &str) -> SandboxRefusal {
     let message = ProblemMessage {
         facility: Some("payment_processor".to_owned()),
         entity_id: Some(transaction.to_owned()),
-        ..ProblemMessage::new(test_numbers::error_code(code), &test_numbers::message_text(code))
+        ..ProblemMessage::new(decline_code(code), &decline_text(code))
     };
     SandboxRefusal {
-        status: test_numbers::status(code),
+        status: decline_status(code),
         problem: Problem { messages: vec![message] },
         keeps_effects: true,
     }
@@ -249,7 +250,7 @@ pub(crate) fn capture(
     let owner = asked.owner()?;
     let mut kept = find(cx, &owner, asked.parameter(0))?;
     SandboxRefusal::fields("", &capture_rules(&new))?;
-    auth::need_country(cx, asked, &owner, &kept.object.account_id)?;
+    auth::need_country(cx, asked, &kept.object.account_id)?;
     cx.policy(&owner.merchant)?.need_capture(&kept.object.account_id)?;
     let is_authorized = kept.object.status == TransactionStatus::Authorized;
     SandboxRefusal::ensure(is_authorized && transactions::is_hold(&kept.object), status_refusal)?;

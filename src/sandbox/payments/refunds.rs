@@ -15,7 +15,7 @@ use crate::api::transaction_action::{
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::auth;
-use crate::sandbox::merchants::oauth::client_id;
+use crate::sandbox::merchants::auth::client_id;
 use crate::sandbox::merchants::processing::{need_currency, need_same_currency};
 use crate::sandbox::methods::payment_methods::StoredMethod;
 use crate::sandbox::methods::saved_methods::ResolvedMethod;
@@ -65,7 +65,7 @@ pub(crate) fn refund(
     }
     let mut method =
         other.map_or_else(|| charge.internal.clone().without_cvv(), |other| other.method);
-    order::deny_by_country(cx, asked, &owner, &charge.object.account_id, &mut method);
+    order::deny_by_country(cx, asked, &charge.object.account_id, &mut method);
     let NewRefund { reference, data, .. } = new;
     let refund = Transaction { amount, reference, data, ..new_refund(&charge.object) };
     charges::into_answer(begin(cx, owner, &mut charge, refund, method)?)
@@ -190,7 +190,7 @@ pub(crate) fn credit(
     if let Some(token) = &resolved.token {
         tokens::end(cx, token)?;
     }
-    order::deny_by_country(cx, asked, &owner, &account.id, &mut resolved.method);
+    order::deny_by_country(cx, asked, &account.id, &mut resolved.method);
     let credit = Transaction {
         kind: TransactionType::Credit,
         account_id: account.id.clone(),
@@ -213,7 +213,7 @@ pub(crate) fn void(
     let owner = asked.owner()?;
     let mut kept = transactions::find(cx, &owner, asked.parameter(0))?;
     SandboxRefusal::fields("", &void_rules(&new))?;
-    auth::need_country(cx, asked, &owner, &kept.object.account_id)?;
+    auth::need_country(cx, asked, &kept.object.account_id)?;
     SandboxRefusal::ensure(!has_outstanding(cx, &kept.object.id)?, status_refusal)?;
     kept.object.void_reference = new.reference.filter(|text| !text.is_empty());
     transactions::apply(cx, &mut kept, TransactionTransition::Void)?;

@@ -48,10 +48,9 @@ pub(crate) fn put(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Recurrin
     SandboxRefusal::fields("", &problems)?;
     let object = &mut kept.object;
     (object.description, object.max_occurrences, object.max_amount) = (None, None, None);
-    object.schedule = object
-        .schedule
-        .take()
-        .map(|own| RecurringSchedule { start: own.start, ..RecurringSchedule::default() });
+    if let Some(own) = &mut object.schedule {
+        *own = RecurringSchedule { start: own.start, ..RecurringSchedule::default() };
+    }
     let method = match whole.method {
         Some(method) if is_whole(&method) => {
             put_method(cx, &mut kept, method)?;

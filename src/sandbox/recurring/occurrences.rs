@@ -102,10 +102,8 @@ fn next(charge: &StoredRecurring, today: NaiveDate) -> Result<Option<(NaiveDate,
     let object = &charge.object;
     let left = object.max_amount.map(|most| most.saturating_sub(object.total_amount));
     let amount = left.map_or(object.amount, |left| left.min(object.amount));
-    let counted = object
-        .max_occurrences
-        .is_some_and(|most| charge.internal.tried.max(object.total_occurrences) >= most);
-    if counted || amount <= 0 {
+    let tried = charge.internal.tried.max(object.total_occurrences);
+    if object.max_occurrences.is_some_and(|most| tried >= most) || amount <= 0 {
         return Ok(None);
     }
     let after = charge.internal.last_closed_date.and_then(|date| date.succ_opt());
@@ -183,10 +181,8 @@ pub(crate) fn attempt(
     charge.internal.tried = tried.saturating_add(i64::from(first_try));
     if paid {
         totals.total_occurrences = totals.total_occurrences.saturating_add(1);
-        totals.total_amount = totals
-            .total_amount
-            .checked_add(kept.object.amount)
-            .ok_or_else(SandboxRefusal::server_error)?;
+        let sum = totals.total_amount.checked_add(kept.object.amount);
+        totals.total_amount = sum.ok_or_else(SandboxRefusal::server_error)?;
     }
     close(cx, charge, &mut kept, outcome)?;
     Ok(transaction)
