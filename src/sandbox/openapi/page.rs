@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use http::StatusCode;
 use maud::{Markup, html};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::sandbox::answer::SandboxAnswer;
 use crate::sandbox::pages::SandboxPage;

@@ -114,8 +114,8 @@ fn next(charge: &StoredRecurring, today: NaiveDate) -> Result<Option<(NaiveDate,
 }
 
 fn complete(cx: &mut ChangeUnit, charge: &mut StoredRecurring) -> Result<()> {
-    let change = state::RecurringTransition::Complete;
-    let Ok(status) = state::step_charge(&charge.object.status, change) else { return Ok(()) };
+    let end = state::RecurringTransition::Complete;
+    let Ok(status) = state::step_charge(&charge.object.status, end) else { return Ok(()) };
     charge.object.status = status;
     charge.object.status_reason = Some("schedule_complete".to_owned());
     charge.object.next_payment = None;
