@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use data_encoding::HEXUPPER;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -123,7 +123,8 @@ pub(crate) use objects;
 
 /// One request to the service as plain data: exactly its form on the wire, but for the credential,
 /// which the client adds. `Debug` leaves the body out, since a body may hold a card number.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, derive_more::Debug)]
+#[debug("{} {path}", method.as_str())]
 pub struct Call {
     /// The endpoint's name, for logs.
     pub endpoint: String,
@@ -173,12 +174,6 @@ impl Call {
     }
 }
 
-impl fmt::Debug for Call {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.method.as_str(), self.path)
-    }
-}
-
 /// Extension of an in-process response whose answer is lost: the caller has to see a broken
 /// connection, whatever the response holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -198,18 +193,12 @@ fn fill(pattern: &str, parameters: &[&str]) -> String {
     segments.collect::<Vec<_>>().join("/")
 }
 
+/// All characters but the unreserved ones of a URL.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
 /// Percent-encodes everything but the unreserved characters of a URL.
 pub(crate) fn encode(value: &str) -> String {
-    let mut encoded = String::with_capacity(value.len());
-    for byte in value.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.push('%');
-            encoded.push_str(&HEXUPPER.encode(&[byte]));
-        }
-    }
-    encoded
+    utf8_percent_encode(value, RESERVED).to_string()
 }
 
 /// One parameter of a query; none is required.

@@ -121,14 +121,11 @@ pub fn rules(new: &NewContact) -> Vec<FieldProblem> {
     let mut problems = rules::FieldProblems::default();
     problems.require_text("first_name", "First name", &new.first_name);
     problems.require_text("last_name", "Last name", &new.last_name);
-    if new.kind != "person" {
-        problems.add("type", "invalid", "Type is invalid");
-    }
+    problems.unless(new.kind == "person", "type", "invalid", "Type is invalid");
     for (index, email) in new.email_addresses.iter().enumerate() {
-        if !rules::is_email(&email.address) {
-            let context = format!("email_addresses.{index}.address");
-            problems.add(&context, "invalid", "Email address is invalid");
-        }
+        let context = format!("email_addresses.{index}.address");
+        let is_email = rules::is_email(&email.address);
+        problems.unless(is_email, &context, "invalid", "Email address is invalid");
     }
     problems.into_list()
 }
@@ -136,6 +133,9 @@ pub fn rules(new: &NewContact) -> Vec<FieldProblem> {
 endpoints! {
     /// Creates a contact. There is no later proof of the creation.
     CreateContact "contact.create": Post Base "/contacts" by Payments, NewContact => Contact;
+    /// Creates a contact hash. It sends nothing.
+    CreateContactHash "contact.hash": Post Base "/contacts/{contact_id}/hash" by Payments,
+        () => ContactHash;
 }
 
 /// A contact hash: anyone with its link sees the contact's open payments.
@@ -145,10 +145,4 @@ pub struct ContactHash {
     /// Address of the payer's page.
     #[serde(serialize_with = "serialize_exposed")]
     pub url: Option<Secret>,
-}
-
-endpoints! {
-    /// Creates a contact hash. It sends nothing.
-    CreateContactHash "contact.hash": Post Base "/contacts/{contact_id}/hash" by Payments,
-        () => ContactHash;
 }

@@ -138,9 +138,7 @@ objects! {
         #[serde(serialize_with = "wire::serialize_exposed")]
         pub code: Option<Secret>,
     }
-}
 
-objects! {
     /// The answer: a token that is valid until it is revoked.
     pub struct AccessToken {
         /// 64 alphanumerics.
@@ -164,23 +162,6 @@ impl TokenRequest {
             grant_type: "client_credentials".to_owned(),
             scope: Some(SCOPE_TENANT.to_owned()),
             ..Self::default()
-        }
-    }
-
-    /// Makes the exchange of an authorization code for a merchant's `payments` token.
-    pub fn exchange(
-        client_id: &str,
-        client_secret: Secret,
-        redirect_uri: &str,
-        code: Secret,
-    ) -> Self {
-        Self {
-            client_id: client_id.to_owned(),
-            client_secret: Some(client_secret),
-            grant_type: "authorization_code".to_owned(),
-            scope: Some(SCOPE_PAYMENTS.to_owned()),
-            redirect_uri: Some(redirect_uri.to_owned()),
-            code: Some(code),
         }
     }
 }

@@ -214,14 +214,12 @@ pub fn rules(new: &NewInvoice) -> Vec<FieldProblem> {
     let mut problems = FieldProblems::default();
     problems.require_text("contact_id", "Contact", &new.contact_id);
     problems.require_text("bank_account_id", "Bank account", &new.bank_account_id);
-    if new.invoice_date.is_none() {
-        problems.add("invoice_date", "not_blank", "Invoice date cannot be blank");
-    }
+    let (has_date, text) = (new.invoice_date.is_some(), "Invoice date cannot be blank");
+    problems.unless(has_date, "invoice_date", "not_blank", text);
     let is_code =
         |code: &str| code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_uppercase());
-    if !new.currency.as_deref().is_none_or(is_code) {
-        problems.add("currency", "invalid", "Currency is invalid");
-    }
+    let fits = new.currency.as_deref().is_none_or(is_code);
+    problems.unless(fits, "currency", "invalid", "Currency is invalid");
     for (index, item) in new.line_items.iter().enumerate() {
         line_rules(&mut problems, &format!("line_items.{index}"), item);
     }
@@ -233,16 +231,14 @@ pub fn rules(new: &NewInvoice) -> Vec<FieldProblem> {
 }
 
 fn line_rules(problems: &mut FieldProblems, at: &str, item: &NewLineItem) {
+    let [rate, quantity, rate_type] =
+        ["rate_per_quantity", "quantity", "rate_type"].map(|field| format!("{at}.{field}"));
     match item.rate_per_quantity.parse::<i64>() {
-        Ok(rate) => problems.amount(&format!("{at}.rate_per_quantity"), "Rate", rate, 0),
-        Err(_) => problems.add(&format!("{at}.rate_per_quantity"), "invalid", "Rate is invalid"),
+        Ok(amount) => problems.amount(&rate, "Rate", amount, 0),
+        Err(_) => problems.add(&rate, "invalid", "Rate is invalid"),
     }
-    if item.quantity != "1" {
-        problems.add(&format!("{at}.quantity"), "invalid", "Quantity is invalid");
-    }
-    if item.rate_type != "units" {
-        problems.add(&format!("{at}.rate_type"), "invalid", "Rate type is invalid");
-    }
+    problems.unless(item.quantity == "1", &quantity, "invalid", "Quantity is invalid");
+    problems.unless(item.rate_type == "units", &rate_type, "invalid", "Rate type is invalid");
 }
 
 fn message_rules(problems: &mut FieldProblems, context: &str, message: &NewInvoiceMessage) {
@@ -291,9 +287,8 @@ pub fn file_bytes(new: &NewFile) -> Result<Vec<u8>, Vec<FieldProblem>> {
     let mut problems = FieldProblems::default();
     problems.require_text("file_name", "File name", &new.file_name);
     problems.length_max("file_name", "File name", Some(&new.file_name), FILE_NAME_LENGTH_MAX);
-    if new.file_name.contains(['/', '\\']) || new.file_name.chars().any(char::is_control) {
-        problems.add("file_name", "invalid", "File name is invalid");
-    }
+    let is_plain = !new.file_name.contains(|c: char| matches!(c, '/' | '\\') || c.is_control());
+    problems.unless(is_plain, "file_name", "invalid", "File name is invalid");
     let bytes = BASE64.decode(new.content.as_bytes());
     match &bytes {
         Err(_) => problems.add("content", "invalid", "Content is invalid"),

@@ -241,9 +241,6 @@ endpoints! {
     /// Lists the bank accounts of the token's merchant, test and live.
     ListBankAccounts "bank_account.list": Get Base "/bank-accounts" by Payments,
         () => Vec<BankAccount>;
-}
-
-endpoints! {
     /// Revokes a merchant's authorisation of this partner: every key and token of it ends. Answers 200
     /// with an empty body.
     Deauthorise "merchant.deauthorise":

@@ -39,8 +39,8 @@ impl JsonSchema for MethodRef {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let (card, bank) =
-            (generator.subschema_for::<NewCard>(), generator.subschema_for::<NewBank>());
+        let card = generator.subschema_for::<NewCard>();
+        let bank = generator.subschema_for::<NewBank>();
         json_schema!({"anyOf": [{"type": "string", "minLength": 1}, card, bank]})
     }
 }
@@ -128,9 +128,8 @@ pub fn vault_rules(new: &NewVaultMethod) -> Vec<FieldProblem> {
         "" => problems.add("payment_type", "not_blank", "Payment type cannot be blank"),
         _ => problems.add("payment_type", "invalid", "Payment type is invalid"),
     }
-    if new.one_time_token.is_empty() {
-        problems.add("one_time_token", "not_blank", "One-time token cannot be blank");
-    }
+    let (has_token, text) = (!new.one_time_token.is_empty(), "One-time token cannot be blank");
+    problems.unless(has_token, "one_time_token", "not_blank", text);
     problems.into_list()
 }
 

@@ -236,13 +236,8 @@ endpoints! {
 pub fn recurring_rules(new: &NewRecurringCharge) -> Vec<FieldProblem> {
     let mut problems = FieldProblems::default();
     problems.require_amount("amount", "Amount", new.amount);
-    if new.method.is_none() {
-        problems.add("method", "not_null", "Payment method cannot be blank");
-    }
-    match &new.schedule {
-        None => problems.add("schedule", "not_null", "Schedule cannot be blank"),
-        Some(schedule) => schedule_rules(&mut problems, schedule, true),
-    }
+    problems.require("method", "Payment method", new.method.is_some());
+    required_schedule_rules(&mut problems, new.schedule.as_ref());
     limit_rules(&mut problems, new.amount, new.max_occurrences, new.max_amount);
     problems.into_list()
 }
@@ -250,9 +245,7 @@ pub fn recurring_rules(new: &NewRecurringCharge) -> Vec<FieldProblem> {
 /// Returns every problem of a change's fields, but for a method's own.
 pub fn change_rules(change: &RecurringChange) -> Vec<FieldProblem> {
     let mut problems = FieldProblems::default();
-    if let Some(amount) = change.amount {
-        problems.amount("amount", "Amount", amount, 1);
-    }
+    problems.amount("amount", "Amount", change.amount.unwrap_or(1), 1);
     if let Some(schedule) = &change.schedule {
         schedule_rules(&mut problems, schedule, false);
     }
@@ -264,9 +257,13 @@ pub fn change_rules(change: &RecurringChange) -> Vec<FieldProblem> {
 pub fn clone_rules(new: &NewClone) -> Vec<FieldProblem> {
     let mut problems = FieldProblems::default();
     problems.require_amount("amount", "Amount", new.amount);
-    match &new.schedule {
-        None => problems.add("schedule", "not_null", "Schedule cannot be blank"),
-        Some(schedule) => schedule_rules(&mut problems, schedule, true),
-    }
+    required_schedule_rules(&mut problems, new.schedule.as_ref());
     problems.into_list()
+}
+
+fn required_schedule_rules(problems: &mut FieldProblems, schedule: Option<&RecurringSchedule>) {
+    problems.require("schedule", "Schedule", schedule.is_some());
+    if let Some(schedule) = schedule {
+        schedule_rules(problems, schedule, true);
+    }
 }

@@ -36,6 +36,12 @@ pub struct FieldProblem {
 }
 
 impl FieldProblem {
+    /// Makes a problem of the field at `context`.
+    pub fn new(context: &str, sub_code: &str, message: &str) -> Self {
+        let [context, sub_code, message] = [context, sub_code, message].map(str::to_owned);
+        Self { context, sub_code, message }
+    }
+
     /// Converts the problem to the service's form, its field inside `parent` (empty: at the top).
     pub fn to_message(&self, parent: &str) -> ProblemMessage {
         let context = match parent {
@@ -65,35 +71,43 @@ impl FieldProblems {
 
     /// Adds a problem as it is.
     pub fn add(&mut self, context: &str, sub_code: &str, message: &str) {
-        self.0.push(FieldProblem {
-            context: context.to_owned(),
-            sub_code: sub_code.to_owned(),
-            message: message.to_owned(),
-        });
+        self.0.push(FieldProblem::new(context, sub_code, message));
+    }
+
+    /// Adds a problem unless the condition holds.
+    pub fn unless(&mut self, holds: bool, context: &str, sub_code: &str, message: &str) {
+        if !holds {
+            self.add(context, sub_code, message);
+        }
+    }
+
+    /// Requires a value that is no text.
+    pub fn require(&mut self, context: &str, label: &str, is_given: bool) {
+        self.unless(is_given, context, "not_null", &format!("{label} cannot be blank"));
     }
 
     /// Requires more than white space.
     pub fn require_text(&mut self, context: &str, label: &str, value: &str) {
-        if value.trim().is_empty() {
-            self.add(context, "not_blank", &format!("{label} cannot be blank"));
-        }
+        let text = format!("{label} cannot be blank");
+        self.unless(!value.trim().is_empty(), context, "not_blank", &text);
     }
 
     /// Allows at most `max` characters.
     pub fn length_max(&mut self, context: &str, label: &str, value: Option<&str>, max: usize) {
-        if value.is_some_and(|text| text.chars().count() > max) {
-            self.add(context, "invalid_length", &format!("{label} length is invalid"));
-        }
+        let fits = value.is_none_or(|text| text.chars().count() <= max);
+        self.unless(fits, context, "invalid_length", &format!("{label} length is invalid"));
+    }
+
+    /// Checks the reference of a transaction.
+    pub fn transaction_reference(&mut self, value: Option<&str>) {
+        self.length_max("reference", "Reference", value, TRANSACTION_REFERENCE_LENGTH_MAX);
     }
 
     /// Requires an amount between `min` and [`AMOUNT_MAX`].
     pub fn amount(&mut self, context: &str, label: &str, value: i64, min: i64) {
         if value < min {
-            self.add(
-                context,
-                "below_minimum_value",
-                &format!("{label} is less than the minimum value"),
-            );
+            let text = format!("{label} is less than the minimum value");
+            self.add(context, "below_minimum_value", &text);
         } else if value > AMOUNT_MAX {
             self.add(context, "exceeds_maximum_value", &format!("{label} exceeds the maximum"));
         }
@@ -101,18 +115,14 @@ impl FieldProblems {
 
     /// Requires an amount of at least 1.
     pub fn require_amount(&mut self, context: &str, label: &str, value: Option<i64>) {
-        match value {
-            Some(amount) => self.amount(context, label, amount, 1),
-            None => self.add(context, "not_null", &format!("{label} cannot be blank")),
-        }
+        self.require(context, label, value.is_some());
+        self.amount(context, label, value.unwrap_or(1), 1);
     }
 
     /// Requires three to nine letters and digits, at most ten characters with spaces and dashes
     /// (service-facts, 31).
     pub fn postal_code(&mut self, context: &str, value: Option<&str>) {
-        let Some(code) = value.filter(|code| !code.is_empty()) else {
-            return;
-        };
+        let Some(code) = value.filter(|code| !code.is_empty()) else { return };
         let plain = code.chars().filter(char::is_ascii_alphanumeric).count();
         let strange = code.chars().any(|c| !c.is_ascii_alphanumeric() && c != ' ' && c != '-');
         if strange {
@@ -126,25 +136,21 @@ impl FieldProblems {
     /// codes are known (service-facts, 31 and 32).
     pub fn state(&mut self, state: Option<&str>, country: Option<&str>) {
         let Some(state) = state.filter(|state| !state.is_empty()) else { return };
-        if state.chars().count() > NAME_LENGTH_MAX {
-            self.add("state", "invalid_length", "State or province is invalid");
-        }
+        let text = "State or province is invalid";
+        self.unless(state.chars().count() <= NAME_LENGTH_MAX, "state", "invalid_length", text);
         let known = match country.map(str::to_ascii_uppercase).as_deref() {
             Some("US") => STATES,
             Some("CA") => PROVINCES,
             Some(_) | None => return,
         };
-        if !known.split(' ').any(|code| code.eq_ignore_ascii_case(state)) {
-            self.add("state", "invalid", "State or province is invalid");
-        }
+        let is_known = known.split(' ').any(|code| code.eq_ignore_ascii_case(state));
+        self.unless(is_known, "state", "invalid", text);
     }
 
     /// Requires a two-letter country of ISO 3166. A wrong code and a wrong length give the same
     /// text (service-facts, 26a and 32).
     pub fn country(&mut self, context: &str, value: Option<&str>) {
-        let Some(code) = value.filter(|code| !code.is_empty()) else {
-            return;
-        };
+        let Some(code) = value.filter(|code| !code.is_empty()) else { return };
         if code.chars().count() != 2 {
             self.add(context, "invalid_length", "Country is invalid");
         } else if !is_country(&code.to_ascii_uppercase()) {
@@ -173,7 +179,12 @@ const CODES: &str = "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE
 
 /// Returns whether a text is an assigned code, in capitals.
 pub fn is_country(code: &str) -> bool {
-    CODES.split_ascii_whitespace().any(|known| known == code)
+    has_word(CODES, code)
+}
+
+/// Returns whether a word is in a list of words that are separated by spaces.
+pub(crate) fn has_word(words: &str, word: &str) -> bool {
+    words.split_ascii_whitespace().any(|one| one == word)
 }
 
 /// The JSON body of every answer that is not 200.

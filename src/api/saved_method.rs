@@ -10,8 +10,6 @@ use crate::api::wire;
 use crate::base::account_number::{RoutingNumber, RoutingNumberError, is_published_test_routing};
 use crate::base::secret::Secret;
 
-pub use crate::api::method::CardType;
-
 objects! {
     /// A card's details: to save it, to pay with it inline, or to make a token of it.
     #[schemars(extend("anyOf" = [{"required": ["token_id"]}, {"required": ["number", "exp_month", "exp_year"]}]))]
@@ -76,19 +74,15 @@ pub fn card_rules(card: &NewCard) -> Vec<FieldProblem> {
     let mut problems = FieldProblems::default();
     let number = card.number.as_ref().map_or("", Secret::expose);
     digit_rules(&mut problems, "number", "Card number", number, 12..=19);
-    match card.exp_month {
-        None => problems.add("exp_month", "not_null", "Expiration month cannot be blank"),
-        Some(1..=12) => {}
-        Some(_) => {
-            problems.add("exp_month", "number_out_of_range", "Expiration month is invalid");
-        }
-    }
-    match card.exp_year {
-        None => problems.add("exp_year", "not_null", "Expiration year cannot be blank"),
-        Some(0..=99 | 1000..=9999) => {}
-        Some(_) => {
-            problems.add("exp_year", "number_out_of_range", "Expiration year is invalid");
-        }
+    let (month, year) = (card.exp_month, card.exp_year);
+    let (is_month, is_year) =
+        (matches!(month, None | Some(1..=12)), matches!(year, None | Some(0..=99 | 1000..=9999)));
+    for (context, label, is_given, fits) in [
+        ("exp_month", "Expiration month", month.is_some(), is_month),
+        ("exp_year", "Expiration year", year.is_some(), is_year),
+    ] {
+        problems.require(context, label, is_given);
+        problems.unless(fits, context, "number_out_of_range", &format!("{label} is invalid"));
     }
     if let Some(code) = card.cvv.as_ref().map(Secret::expose).filter(|code| !code.is_empty()) {
         digit_rules(&mut problems, "cvv", "Card code", code, 3..=4);
@@ -189,18 +183,15 @@ pub fn bank_rules(bank: &NewBank) -> Vec<FieldProblem> {
     let mut problems = FieldProblems::default();
     let routing = bank.routing_number.as_deref().unwrap_or_default();
     digit_rules(&mut problems, "routing_number", "Routing number", routing, 9..=9);
-    let slip = RoutingNumber::parse(routing) == Err(RoutingNumberError::CheckDigit);
-    if slip && !is_published_test_routing(routing) {
-        problems.add("routing_number", "invalid", "Routing number is invalid");
-    }
+    let fits = RoutingNumber::parse(routing) != Err(RoutingNumberError::CheckDigit)
+        || is_published_test_routing(routing);
+    problems.unless(fits, "routing_number", "invalid", "Routing number is invalid");
     let account = bank.account_number.as_ref().map_or("", Secret::expose);
     digit_rules(&mut problems, "account_number", "Account number", account, 4..=17);
-    match bank.account_type.as_deref() {
-        None | Some("") => {
-            problems.add("account_type", "not_blank", "Account type cannot be blank");
-        }
-        Some("CHECKING" | "SAVINGS") => {}
-        Some(_) => problems.add("account_type", "invalid", "Account type is invalid"),
+    match bank.account_type.as_deref().unwrap_or_default() {
+        "" => problems.add("account_type", "not_blank", "Account type cannot be blank"),
+        "CHECKING" | "SAVINGS" => {}
+        _ => problems.add("account_type", "invalid", "Account type is invalid"),
     }
     problems.length_max("name", "Name", bank.name.as_deref(), NAME_LENGTH_MAX);
     problems.length_max("given_name", "Given name", bank.given_name.as_deref(), NAME_LENGTH_MAX);

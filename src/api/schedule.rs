@@ -57,9 +57,7 @@ objects! {
 /// `recur`.
 pub fn recur_rules(recur: &Recur, charged: Option<i64>) -> Vec<FieldProblem> {
     let mut problems = FieldProblems::default();
-    if let Some(amount) = recur.amount {
-        problems.amount("amount", "Amount", amount, 1);
-    }
+    problems.amount("amount", "Amount", recur.amount.unwrap_or(1), 1);
     let schedule = RecurringSchedule {
         interval_unit: recur.interval_unit.clone(),
         interval_delay: recur.interval_delay,
@@ -81,43 +79,22 @@ pub fn recur_rules(recur: &Recur, charged: Option<i64>) -> Vec<FieldProblem> {
 
 /// Checks a schedule (gateway-api, recur object; service-facts, 58, 65).
 pub fn schedule_rules(problems: &mut FieldProblems, schedule: &RecurringSchedule, whole: bool) {
-    let unit = schedule.interval_unit.as_deref();
-    match unit {
-        Some("DAY" | "WEEK" | "MONTH") => {}
-        Some(_) => problems.add("schedule.interval_unit", "invalid", "Interval unit is invalid"),
-        None if whole => {
-            problems.add("schedule.interval_unit", "not_null", "Interval unit cannot be blank");
-        }
-        None => {}
-    }
-    match schedule.interval_delay {
-        Some(delay) if !(1..=1000).contains(&delay) => {
-            problems.add(
-                "schedule.interval_delay",
-                "number_out_of_range",
-                "Interval delay is invalid",
-            );
-        }
-        None if whole => {
-            problems.add("schedule.interval_delay", "not_null", "Interval delay cannot be blank");
-        }
-        Some(_) | None => {}
-    }
-    if whole && schedule.start.is_none() {
-        problems.add("schedule.start", "not_null", "Start date cannot be blank");
-    }
-    if let (Some(start), Some(end)) = (schedule.start, schedule.end)
-        && end < start
-    {
-        problems.add("schedule.end", "invalid", "End date is invalid");
-    }
+    let (unit, delay) = (schedule.interval_unit.as_deref(), schedule.interval_delay);
+    let is_unit = unit.is_none_or(|unit| matches!(unit, "DAY" | "WEEK" | "MONTH"));
+    problems.require("schedule.interval_unit", "Interval unit", unit.is_some() || !whole);
+    problems.unless(is_unit, "schedule.interval_unit", "invalid", "Interval unit is invalid");
+    let (field, text) = ("schedule.interval_delay", "Interval delay is invalid");
+    let fits = delay.is_none_or(|delay| (1..=1000).contains(&delay));
+    problems.require(field, "Interval delay", delay.is_some() || !whole);
+    problems.unless(fits, field, "number_out_of_range", text);
+    problems.require("schedule.start", "Start date", schedule.start.is_some() || !whole);
+    let is_ordered = schedule.start.zip(schedule.end).is_none_or(|(start, end)| start <= end);
+    problems.unless(is_ordered, "schedule.end", "invalid", "End date is invalid");
     day_rules(problems, schedule, unit);
 }
 
 fn day_rules(problems: &mut FieldProblems, schedule: &RecurringSchedule, unit: Option<&str>) {
-    let Some(days) = schedule.days.as_deref().filter(|days| !days.is_empty()) else {
-        return;
-    };
+    let Some(days) = schedule.days.as_deref().filter(|days| !days.is_empty()) else { return };
     let interval_is_one = schedule.interval_delay.is_none_or(|delay| delay == 1);
     let known = |day: &String| match (unit, day.parse::<u32>()) {
         (Some("WEEK"), Ok(number)) => (1..=7).contains(&number),
@@ -125,9 +102,8 @@ fn day_rules(problems: &mut FieldProblems, schedule: &RecurringSchedule, unit: O
         (Some("MONTH") | None, Err(_)) => day == "LAST",
         (Some(_), _) => false,
     };
-    if !interval_is_one || !days.iter().all(known) {
-        problems.add("schedule.days", "invalid", "Days are invalid");
-    }
+    let fits = interval_is_one && days.iter().all(known);
+    problems.unless(fits, "schedule.days", "invalid", "Days are invalid");
 }
 
 pub(crate) fn limit_rules(
@@ -136,13 +112,9 @@ pub(crate) fn limit_rules(
     count: Option<i64>,
     sum: Option<i64>,
 ) {
-    if count.is_some_and(|count| count < 1) {
-        problems.add(
-            "max_occurrences",
-            "below_minimum_value",
-            "Max occurrences is less than the minimum value",
-        );
-    }
+    let text = "Max occurrences is less than the minimum value";
+    let fits = count.is_none_or(|count| count >= 1);
+    problems.unless(fits, "max_occurrences", "below_minimum_value", text);
     if let Some(sum) = sum {
         problems.amount("max_amount", "Max amount", sum, amount.unwrap_or(1).max(1));
     }

@@ -142,20 +142,12 @@ objects! {
 pub fn charge_rules(new: &NewCharge) -> Vec<FieldProblem> {
     let mut problems = FieldProblems::default();
     problems.require_amount("amount", "Amount", new.amount);
-    if new.method.is_none() {
-        problems.add("method", "not_null", "Payment method cannot be blank");
-    }
-    let reference = new.reference.as_deref();
-    problems.length_max("reference", "Reference", reference, TRANSACTION_REFERENCE_LENGTH_MAX);
-    if let Some(amount) = new.surcharge_amount {
-        problems.amount("surcharge_amount", "Surcharge amount", amount, 0);
-    }
-    let Some(recur) = &new.recur else {
-        return problems.into_list();
-    };
-    if new.auto_capture == Some(false) {
-        problems.add("auto_capture", "invalid", "A recurring charge needs automatic capture");
-    }
+    problems.require("method", "Payment method", new.method.is_some());
+    problems.transaction_reference(new.reference.as_deref());
+    problems.amount("surcharge_amount", "Surcharge amount", new.surcharge_amount.unwrap_or(0), 0);
+    let Some(recur) = &new.recur else { return problems.into_list() };
+    let text = "A recurring charge needs automatic capture";
+    problems.unless(new.auto_capture != Some(false), "auto_capture", "invalid", text);
     let mut problems = problems.into_list();
     problems.extend(recur_rules(recur, new.amount));
     problems
@@ -226,8 +218,7 @@ pub fn signature_rules(new: &NewSignature) -> Vec<FieldProblem> {
     problems.length_max("data", "Signature", Some(data), SIGNATURE_LENGTH_MAX);
     let mut problems = problems.into_list();
     if problems.is_empty() && mime_type.ends_with("/jsignature") && !are_strokes(data) {
-        let (context, message) = ("data".to_owned(), "Signature is invalid".to_owned());
-        problems.push(FieldProblem { context, sub_code: "invalid".to_owned(), message });
+        problems.push(FieldProblem::new("data", "invalid", "Signature is invalid"));
     }
     problems
 }

@@ -96,12 +96,9 @@ pub struct SignedTransaction {
 pub fn capture_rules(new: &NewCapture) -> Vec<FieldProblem> {
     let mut problems = FieldProblems::default();
     problems.require_amount("amount", "Amount", new.amount);
-    let reference = new.reference.as_deref();
-    problems.length_max("reference", "Reference", reference, TRANSACTION_REFERENCE_LENGTH_MAX);
-    let time = new.capture_time.as_deref();
-    if !time.is_none_or(|word| CAPTURE_TIMES.contains(&word)) {
-        problems.add("capture_time", "invalid", "Capture time is invalid");
-    }
+    problems.transaction_reference(new.reference.as_deref());
+    let is_known = new.capture_time.as_deref().is_none_or(|word| CAPTURE_TIMES.contains(&word));
+    problems.unless(is_known, "capture_time", "invalid", "Capture time is invalid");
     problems.into_list()
 }
 
@@ -109,16 +106,14 @@ pub fn capture_rules(new: &NewCapture) -> Vec<FieldProblem> {
 pub fn refund_rules(new: &NewRefund) -> Vec<FieldProblem> {
     let mut problems = FieldProblems::default();
     problems.require_amount("amount", "Amount", new.amount);
-    let reference = new.reference.as_deref();
-    problems.length_max("reference", "Reference", reference, TRANSACTION_REFERENCE_LENGTH_MAX);
+    problems.transaction_reference(new.reference.as_deref());
     problems.into_list()
 }
 
 /// Returns every problem of a void's own fields.
 pub fn void_rules(new: &NewVoid) -> Vec<FieldProblem> {
     let mut problems = FieldProblems::default();
-    let reference = new.reference.as_deref();
-    problems.length_max("reference", "Reference", reference, TRANSACTION_REFERENCE_LENGTH_MAX);
+    problems.transaction_reference(new.reference.as_deref());
     problems.into_list()
 }
 
@@ -126,9 +121,7 @@ pub fn void_rules(new: &NewVoid) -> Vec<FieldProblem> {
 pub fn credit_rules(new: &NewCredit) -> Vec<FieldProblem> {
     let mut problems = FieldProblems::default();
     problems.require_amount("amount", "Amount", new.amount);
-    if new.method.is_none() {
-        problems.add("method", "not_null", "Payment method cannot be blank");
-    }
+    problems.require("method", "Payment method", new.method.is_some());
     problems.into_list()
 }
 

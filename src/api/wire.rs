@@ -84,9 +84,10 @@ pub(crate) mod text_bool {
 macro_rules! words {
     ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$meta])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, derive_more::Display)]
         #[derive(serde_with::SerializeDisplay, serde::Deserialize)]
         #[serde(from = "String")]
+        #[display("{}", self.as_str())]
         pub enum $name {
             $($(#[$doc])* $variant,)+
             /// An undocumented word.
@@ -115,12 +116,6 @@ macro_rules! words {
                     $($word => Self::$variant,)+
                     other => Self::Other(other.to_owned()),
                 }
-            }
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(self.as_str())
             }
         }
 

@@ -18,9 +18,8 @@ use rand_core::Rng;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tokio::time::{Instant, sleep};
 
-use crate::client::breaker::{Admission, Breaker};
-use crate::client::bucket::Bucket;
 use crate::client::classify::CallVerdict;
+use crate::client::limits::{Admission, Breaker, Bucket};
 use crate::model::error_class::ErrorClass;
 
 /// The divisor of the permits that polls may use.
@@ -120,11 +119,11 @@ impl Limiter {
             lanes: Mutex::default(),
             slowed: Mutex::default(),
             breakers: Mutex::default(),
-            closing: watch::Sender::new(false),
-            waiting: AtomicUsize::new(0),
-            throttled: AtomicU64::new(0),
-            withheld: AtomicU64::new(0),
-            reopened_hosts: AtomicUsize::new(0),
+            closing: watch::Sender::default(),
+            waiting: AtomicUsize::default(),
+            throttled: AtomicU64::default(),
+            withheld: AtomicU64::default(),
+            reopened_hosts: AtomicUsize::default(),
         }
     }
 
@@ -181,12 +180,8 @@ impl Limiter {
 
     pub(crate) fn lane(&self, name: &str) -> Arc<CallLane> {
         let mut lanes = self.lanes.lock();
-        if let Some(lane) = lanes.get(name) {
-            return lane.clone();
-        }
-        let lane = Arc::new(CallLane::new(name, Instant::now()));
-        lanes.insert(name.to_owned(), lane.clone());
-        lane
+        let new = || Arc::new(CallLane::new(name, Instant::now()));
+        lanes.entry(name.to_owned()).or_insert_with(new).clone()
     }
 
     /// Decides whether calls to a host may go out. A caller that receives [`Admission::ProbeFirst`]
@@ -217,21 +212,14 @@ impl Limiter {
     }
 
     fn record_result(&self, host: &str, is_down: bool, rng: &mut dyn Rng) {
-        let mut breakers = self.breakers.lock();
-        match breakers.get_mut(host) {
-            Some(breaker) if !is_down => {
-                if breaker.record_success(Instant::now()) {
-                    self.reopened_hosts.fetch_add(1, Ordering::Relaxed);
-                    tracing::info!(host, "the service answers again");
-                }
+        let (mut breakers, now) = (self.breakers.lock(), Instant::now());
+        if is_down {
+            if breakers.entry(host.to_owned()).or_default().record_failure(now, rng) {
+                tracing::warn!(host, "the service does not answer: no more calls for a while");
             }
-            None if !is_down => {}
-            Some(_) | None => {
-                let breaker = breakers.entry(host.to_owned()).or_default();
-                if breaker.record_failure(Instant::now(), rng) {
-                    tracing::warn!(host, "the service does not answer: no more calls for a while");
-                }
-            }
+        } else if breakers.get_mut(host).is_some_and(|breaker| breaker.record_success(now)) {
+            self.reopened_hosts.fetch_add(1, Ordering::Relaxed);
+            tracing::info!(host, "the service answers again");
         }
     }
 }

@@ -4,12 +4,10 @@
 //! decides what an answer proves, and `gate` bounds the rate. Nothing else in the program speaks to
 //! the service.
 
-pub mod breaker;
-pub mod bucket;
 pub mod classify;
 pub mod gate;
+pub mod limits;
 pub mod read;
 pub mod request;
-pub mod sensitive;
 pub mod service_client;
 pub mod transport;

@@ -4,7 +4,6 @@
 //! A call becomes the bytes of its request here. Addresses are checked once, and requests are built
 //! from them, so a call can never leave the host to which it belongs.
 
-use std::fmt;
 use std::time::Duration;
 
 use base64::Engine;
@@ -18,7 +17,8 @@ use crate::base::local::is_loopback_ip;
 use crate::base::secret::Secret;
 
 /// The addresses of the service, and our credentials there.
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
+#[debug("Service({base_url}, {web_url})")]
 pub struct ServiceConfig {
     /// `{base_url}`: https, or http to a loopback IP.
     pub base_url: String,
@@ -40,12 +40,6 @@ pub struct ServiceConfig {
 pub struct ClientCredentials {
     pub client_id: String,
     pub client_secret: Secret,
-}
-
-impl fmt::Debug for ServiceConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Service({}, {})", self.base_url, self.web_url)
-    }
 }
 
 /// The credential of one call (partner-api and gateway-api, Authentication).
@@ -82,9 +76,7 @@ pub(crate) fn bearer(token: &Secret) -> Result<HeaderValue, AccessDenied> {
 
 /// Encodes the key as user name with an empty password (gateway-api, Authentication).
 pub(crate) fn basic(key: &Secret) -> Result<HeaderValue, AccessDenied> {
-    let pair = format!("{}:", key.expose());
-    let encoded = STANDARD.encode(pair);
-    sensitive(&format!("Basic {encoded}"))
+    sensitive(&format!("Basic {}", STANDARD.encode(format!("{}:", key.expose()))))
 }
 
 fn sensitive(text: &str) -> Result<HeaderValue, AccessDenied> {
@@ -136,10 +128,10 @@ pub enum ClientError {
 }
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
-
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("reckon/", env!("CARGO_PKG_VERSION")));
 
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
+#[debug("{base} {web}")]
 pub(crate) struct ServiceAddresses {
     base: Url,
     web: Url,
@@ -209,12 +201,6 @@ impl ServiceAddresses {
             url.query_pairs_mut().extend_pairs(&call.query);
         }
         Ok(url)
-    }
-}
-
-impl fmt::Debug for ServiceAddresses {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.base, self.web)
     }
 }
 

@@ -15,7 +15,6 @@
 //! The client assumes that the journal already explains every `send`. It never logs a body, a query
 //! or a credential.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,19 +32,19 @@ use crate::base::clock::SharedClock;
 use crate::base::outside_text::ServiceText;
 use crate::base::outside_text::known::KnownValues;
 use crate::base::secret::Secret;
-use crate::client::breaker::Admission;
-use crate::client::classify::CallVerdict;
+use crate::client::classify::{self, CallVerdict};
 use crate::client::gate::{CallRoute, Limiter, Permit, Unavailable, Urgency, whole_seconds};
+use crate::client::limits::Admission;
 use crate::client::request::{
     Access, AccessDenied, ClientCredentials, ClientError, ServiceAddresses, ServiceConfig, basic,
     bearer, fits,
 };
 use crate::client::transport::Transport;
-use crate::client::{classify, sensitive};
 use crate::model::outcome::Outcome;
 
 /// A client of the service. Clones share connections, the tenant token and the jitter.
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
+#[debug("Client({addresses:?})")]
 pub struct Client {
     pub(crate) addresses: ServiceAddresses,
     pub(crate) timeout: Duration,
@@ -134,7 +133,7 @@ impl Client {
 
     async fn send_request(&self, call: &Call, authorization: Option<HeaderValue>) -> CallVerdict {
         let started = Instant::now();
-        let known = sensitive::sensitive_values(call, authorization.as_ref());
+        let known = classify::sensitive_values(call, authorization.as_ref());
         let request = match self.addresses.request(call, authorization) {
             Ok(request) => request,
             Err(reason) => return CallVerdict::from(Outcome::not_sent(&reason)),
@@ -152,12 +151,6 @@ impl Client {
         Span::current().record("status", status).record("elapsed_ms", elapsed_ms);
         tracing::debug!(outcome = ?verdict.outcome, "the call ended");
         verdict
-    }
-}
-
-impl fmt::Debug for Client {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Client({:?})", self.addresses)
     }
 }
 
@@ -184,7 +177,7 @@ enum TenantTokenError {
 
 impl TenantTokens {
     pub(crate) fn new(partner: ClientCredentials) -> Self {
-        Self { partner, current: sync::Mutex::new(None) }
+        Self { partner, current: sync::Mutex::default() }
     }
 
     /// Returns the kept token, unless it is the one numbered `stale`; else a new one.

@@ -8,8 +8,6 @@
 //! limit. Its [`Wire`] can lose a request or an answer, or stop the caller for ever, where a real
 //! wire could.
 
-use std::convert::Infallible;
-use std::fmt;
 use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +15,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use http::header::{HOST, RETRY_AFTER};
-use http::{HeaderMap, HeaderValue, Request, Response, Uri};
+use http::{HeaderMap, HeaderValue, Request, Uri};
 use http_body_util::BodyExt;
 use reqwest::{Certificate, redirect, retry, tls};
 use tokio::time::timeout;
@@ -31,11 +29,13 @@ use crate::client::request::{ClientError, ServiceConfig};
 /// The largest accepted answer, in bytes: a page of 100 transactions is well below 1 MiB.
 const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
 pub enum Transport {
     /// Over sockets; made by [`Transport::http`].
+    #[debug("Http")]
     Http(reqwest::Client),
     /// Into a router of this process, under tokio's time, real or paused.
+    #[debug("InProcess")]
     InProcess {
         router: Router,
         /// The faults between client and router.
@@ -74,7 +74,8 @@ impl Wire for FaultlessWire {
 }
 
 impl Transport {
-    /// Returns a transport over sockets, with the service's certificates and time limits.
+    /// Returns a transport over sockets, with the service's certificates and time limits. The crypto
+    /// must be installed.
     ///
     /// # Errors
     /// Invalid certificates, or a machine without any.
@@ -97,15 +98,6 @@ impl Transport {
                 apply_decision(wire.after(call)).await?;
                 answer.unwrap_or(Err(TransportFailure::TimedOut))
             }
-        }
-    }
-}
-
-impl fmt::Debug for Transport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Http(_) => f.write_str("Http"),
-            Self::InProcess { router: _, wire: _ } => f.write_str("InProcess"),
         }
     }
 }
@@ -154,11 +146,7 @@ async fn in_process(
     request: Request<Vec<u8>>,
 ) -> Result<HttpAnswer, TransportFailure> {
     let request = as_received(request).ok_or_else(broken_connection)?;
-    let response: Result<Response<Body>, Infallible> = router.oneshot(request).await;
-    let response = match response {
-        Ok(response) => response,
-        Err(never) => match never {},
-    };
+    let response = router.oneshot(request).await.unwrap_or_else(|never| match never {});
     if response.extensions().get::<LostReplyMarker>().is_some() {
         return Err(broken_connection());
     }
@@ -209,8 +197,7 @@ pub fn install_crypto() {
     rustls::crypto::ring::default_provider().install_default().ok();
 }
 
-/// Returns the HTTP client for a service. The crypto must be installed.
-pub(crate) fn http_client(service: &ServiceConfig) -> Result<reqwest::Client, ClientError> {
+fn http_client(service: &ServiceConfig) -> Result<reqwest::Client, ClientError> {
     let builder = reqwest::Client::builder()
         .tls_version_min(tls::Version::TLS_1_2)
         .redirect(redirect::Policy::none())
@@ -227,15 +214,10 @@ pub(crate) fn http_client(service: &ServiceConfig) -> Result<reqwest::Client, Cl
 
 /// Parses the certificates of a PEM file; a file without any is an error, not an empty list.
 fn authorities(pem: Option<&[u8]>) -> Result<Vec<Certificate>, ClientError> {
-    let Some(pem) = pem else {
-        return Ok(Vec::new());
-    };
+    let Some(pem) = pem else { return Ok(Vec::new()) };
     let found = Certificate::from_pem_bundle(pem)
         .map_err(|error| ClientError::Certificates(Some(error)))?;
-    if found.is_empty() {
-        return Err(ClientError::Certificates(None));
-    }
-    Ok(found)
+    if found.is_empty() { Err(ClientError::Certificates(None)) } else { Ok(found) }
 }
 
 #[cfg(test)]

@@ -25,12 +25,11 @@ use crate::base::clock::SharedClock;
 use crate::base::outside_text::ServiceText;
 use crate::base::outside_text::known::KnownValues;
 use crate::base::secret::Secret;
-use crate::base::wording;
-use crate::base::wording::{causes, root_cause};
+use crate::base::wording::{self, causes, root_cause};
 use crate::notify::message::{
     BodyFormat, DeliveryResult, NotificationTarget, OutgoingNotification, SmtpTarget,
 };
-use crate::notify::{mail, message, mime};
+use crate::notify::{mail, message};
 
 /// Time limit of a web address's answer, and a third of the limit of each half of a conversation
 /// with a mail server. Mail servers are slower, and giving up too early leaves doubt.
@@ -58,35 +57,26 @@ impl Notifier {
     /// Sends a notification to its target, once. Dropping the future leaves doubt, as a crash does.
     pub async fn send(&self, message: &OutgoingNotification) -> DeliveryResult {
         let target = self.targets.get(&message.target);
-        self.attempt(message, target).await.without_values(&sensitive_values(message, target))
+        let result = self.attempt(message, target).await.unwrap_or_else(DeliveryResult::Refused);
+        result.without_values(&sensitive_values(message, target))
     }
 
+    /// Attempts to send a notification; an error is our own reason to refuse it.
     async fn attempt(
         &self,
         message: &OutgoingNotification,
         target: Option<&NotificationTarget>,
-    ) -> DeliveryResult {
-        if let Err(reason) = message.check_key() {
-            return DeliveryResult::Refused(reason);
-        }
+    ) -> Result<DeliveryResult, String> {
+        message.check_key()?;
         match target {
-            Some(NotificationTarget::Web { url, form }) => match web_body(message, *form) {
-                Ok(body) => self.post(url, &message.key, body).await,
-                Err(reason) => DeliveryResult::Refused(reason),
-            },
-            Some(NotificationTarget::Mail(mail)) => self.deliver_mail(mail, message).await,
-            None => DeliveryResult::Refused(self.unknown_target(&message.target)),
-        }
-    }
-
-    async fn deliver_mail(
-        &self,
-        mail: &SmtpTarget,
-        message: &OutgoingNotification,
-    ) -> DeliveryResult {
-        match mime::build_mail(mail, message, self.clock.now()) {
-            Ok(letter) => mail::send(mail, &letter, TIMEOUT).await,
-            Err(reason) => DeliveryResult::Refused(reason),
+            Some(NotificationTarget::Web { url, form }) => {
+                Ok(self.post(url, &message.key, web_body(message, *form)?).await)
+            }
+            Some(NotificationTarget::Mail(mail)) => {
+                let letter = message::build_mail(mail, message, self.clock.now())?;
+                Ok(mail::send(mail, &letter, TIMEOUT).await)
+            }
+            None => Err(self.unknown_target(&message.target)),
         }
     }
 

@@ -18,8 +18,7 @@ use lettre::transport::smtp::response::Response;
 use lettre::transport::smtp::{Error, commands};
 use tokio::time::timeout;
 
-use crate::notify::message::{DeliveryResult, SmtpEncryption, SmtpTarget};
-use crate::notify::mime::MimeMail;
+use crate::notify::message::{DeliveryResult, MimeMail, SmtpEncryption, SmtpTarget};
 
 /// Answers that fit into half a conversation.
 const ANSWERS_PER_HALF: u32 = 3;

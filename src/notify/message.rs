@@ -1,17 +1,26 @@
 //! A notification, its target, the result of an attempt to send it, and its body in the form of the
 //! target: bounded, with card numbers masked. Pure.
+//!
+//! A mail is plain text in UTF-8, with HTML beside it if there is some, and an id derived from the
+//! notification's key. No text of a script or a payer can add a header or a recipient. Addresses are
+//! checked one by one, and a subject loses its line ends before it is encoded.
 
-use std::fmt;
-
+use chrono::{DateTime, Utc};
+use data_encoding::HEXLOWER;
+use lettre::message::header::{HeaderName, HeaderValue};
+use lettre::message::{Mailbox, MultiPart, SinglePart};
+use lettre::{Address, Message as Mime};
 use serde_json::{Value, json};
 
+use crate::base::hash::sha256;
 use crate::base::secret::{Secret, mask_digits};
 
 /// The longest key, in bytes.
 const KEY_BYTES_MAX: usize = 256;
 
 /// One notification. `Debug` shows its key and its target: the rest may hold a payer's text.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, PartialEq, derive_more::Debug)]
+#[debug("Message({key} to {target})")]
 pub struct OutgoingNotification {
     /// The notification's name for ever, in at most 256 visible characters of ASCII. A repeat has
     /// the same key.
@@ -35,13 +44,6 @@ impl OutgoingNotification {
             return Ok(());
         }
         Err(format!("its key is not 1 to {KEY_BYTES_MAX} visible characters of ASCII"))
-    }
-}
-
-impl fmt::Debug for OutgoingNotification {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { key, target, body: _, html: _, subject: _, to: _ } = self;
-        write!(f, "Message({key} to {target})")
     }
 }
 
@@ -179,55 +181,99 @@ fn mask_numbers(value: &Value) -> Value {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+const SUBJECT: &str = "A notification from reckon";
+/// Longer subjects are cut.
+const SUBJECT_CHARACTERS_MAX: usize = 200;
+/// For more recipients, an operator uses a list at the mail server.
+const RECIPIENTS_MAX: usize = 50;
+/// Marks the mail as one that expects no answer (RFC 3834).
+const AUTO_SUBMITTED: HeaderName = HeaderName::new_from_ascii_str("Auto-Submitted");
 
-    #[test]
-    fn html_shows_no_card_either() {
-        assert_eq!(html_body("<p>4242424242424242</p>"), Ok("<p>•••• 4242</p>".to_owned()));
-    }
+/// A mail that is ready to be sent.
+pub(crate) struct MimeMail {
+    pub from: Address,
+    /// At least one.
+    pub to: Vec<Address>,
+    /// Header and body, all ASCII, lines ended by CRLF.
+    pub bytes: Vec<u8>,
+}
 
-    #[test]
-    fn a_map_is_posted_as_it_is_and_a_text_as_a_map() {
-        let map = json!({"b": 1, "a": [true, null]});
-        assert_eq!(json_body(&map, BodyFormat::Json).unwrap(), r#"{"b":1,"a":[true,null]}"#);
-        assert_eq!(
-            json_body(&json!("x\n\"y\""), BodyFormat::Json).unwrap(),
-            r#"{"text":"x\n\"y\""}"#
-        );
-        assert_eq!(json_body(&json!("x"), BodyFormat::Chat).unwrap(), r#"{"text":"x"}"#);
-        assert_eq!(
-            json_body(&json!({"a": 1}), BodyFormat::Chat).unwrap(),
-            r#"{"text":"{\n  \"a\": 1\n}"}"#
-        );
-        assert_eq!(text_body(&json!({"a": 1})).unwrap(), "{\n  \"a\": 1\n}");
-    }
-
-    #[test]
-    fn a_body_of_another_sort_or_too_large_is_refused() {
-        for odd in [json!(null), json!(7), json!(true), json!(["x"])] {
-            assert_eq!(text_body(&odd).unwrap_err(), "its body is neither a text nor a map");
-            assert!(json_body(&odd, BodyFormat::Chat).is_err(), "{odd}");
+/// Writes the mail; an error if there is no recipient, an address is invalid, or the body does not
+/// fit.
+pub(crate) fn build_mail(
+    mail: &SmtpTarget,
+    message: &OutgoingNotification,
+    now: DateTime<Utc>,
+) -> Result<MimeMail, String> {
+    let text = text_body(&message.body)?;
+    let from =
+        parse_address(mail.from.expose()).ok_or("the target's `from` is no e-mail address")?;
+    let to = recipients(mail, message)?;
+    let mailbox = |address: &Address| Mailbox::new(None, address.clone());
+    let head = Mime::builder()
+        .from(mailbox(&from))
+        .subject(subject(message.subject.as_deref()))
+        .date(now.into())
+        .message_id(Some(message_id(&message.key, &from)))
+        .raw_header(HeaderValue::new(AUTO_SUBMITTED, "auto-generated".to_owned()));
+    let head = to.iter().fold(head, |head, address| head.to(mailbox(address)));
+    let whole = match &message.html {
+        None => head.singlepart(SinglePart::plain(text)),
+        Some(html) => {
+            let html = html_body(html)?;
+            let parts = MultiPart::alternative().boundary(boundary(&message.key));
+            let parts = parts.singlepart(SinglePart::plain(text));
+            head.multipart(parts.singlepart(SinglePart::html(html)))
         }
-        let full = "x".repeat(BODY_BYTES_MAX);
-        assert!(text_body(&json!(full)).is_ok());
-        for over in [json!(format!("{full}x")), json!({"a": full})] {
-            assert!(text_body(&over).unwrap_err().ends_with("; at most 65536 are sent"));
-            assert!(json_body(&over, BodyFormat::Json).is_err());
-        }
-    }
+    };
+    let whole = whole.map_err(|error| format!("no mail can be made of it: {error}"))?;
+    Ok(MimeMail { bytes: whole.formatted(), from, to })
+}
 
-    #[test]
-    fn card_numbers_are_masked_wherever_they_slipped_in() {
-        let card = "4242 4242 4242 4242";
-        let body = json!({"note": card, "list": [4_242_424_242_424_242_u64], card: {"n": 7}});
-        let expect = r#"{"note":"•••• 4242","list":["•••• 4242"],"•••• 4242":{"n":7}}"#;
-        assert_eq!(json_body(&body, BodyFormat::Json).unwrap(), expect);
-        for shown in [text_body(&body), json_body(&body, BodyFormat::Chat), text_body(&json!(card))]
-        {
-            let shown = shown.unwrap();
-            assert!(shown.contains("•••• 4242") && !shown.contains("4242 4242"), "{shown}");
-        }
+/// Derives the id from the key, so that every attempt at a notification has the same one.
+fn message_id(key: &str, from: &Address) -> String {
+    format!("<{}@{}>", HEXLOWER.encode(sha256(key.as_bytes()).as_bytes()), from.domain())
+}
+
+/// Derives the separator of a mail's parts from the key: the same for every attempt, and in no
+/// part.
+fn boundary(key: &str) -> String {
+    HEXLOWER.encode(sha256(format!("boundary {key}").as_bytes()).as_bytes())
+}
+
+fn subject(text: Option<&str>) -> String {
+    let plain = mask_digits(text.unwrap_or_default());
+    let plain = plain.replace(|found: char| found.is_control(), " ");
+    match plain.trim() {
+        "" => SUBJECT.to_owned(),
+        text => text.chars().take(SUBJECT_CHARACTERS_MAX).collect(),
     }
 }
+
+fn recipients(mail: &SmtpTarget, message: &OutgoingNotification) -> Result<Vec<Address>, String> {
+    let texts: Vec<&str> = match &message.to {
+        Some(to) => to.iter().map(String::as_str).collect(),
+        None => mail.to.iter().map(Secret::expose).collect(),
+    };
+    let count = texts.len();
+    if count == 0 {
+        return Err("there is nobody to send it to".to_owned());
+    }
+    if count > RECIPIENTS_MAX {
+        return Err(format!("it is for {count} addresses; at most {RECIPIENTS_MAX} are sent to"));
+    }
+    let read = |(at, text)| {
+        parse_address(text)
+            .ok_or_else(|| format!("recipient {at} of {count} is no e-mail address in plain ASCII"))
+    };
+    (1..).zip(texts).map(read).collect()
+}
+
+/// Parses an address that is safe in a command and in a header.
+fn parse_address(text: &str) -> Option<Address> {
+    let safe = |byte: u8| byte.is_ascii_graphic() && !b"<>(),;:\"\\".contains(&byte);
+    text.bytes().all(safe).then(|| text.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests;

@@ -3,4 +3,3 @@
 pub mod deliver;
 pub mod mail;
 pub mod message;
-pub mod mime;

@@ -78,12 +78,14 @@ impl SandboxRefusal {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, message)
     }
 
-    /// Returns 422 `invalid_data` with one message a field; `Ok` without problems.
+    /// Builds a 422 `invalid_data` with one message a field.
+    pub(crate) fn invalid_data(parent: &str, problems: &[FieldProblem]) -> Self {
+        Self::of(StatusCode::UNPROCESSABLE_ENTITY, to_problem(parent, problems))
+    }
+
+    /// Returns 422 `invalid_data`; `Ok` without problems.
     pub(crate) fn fields(parent: &str, problems: &[FieldProblem]) -> Result<()> {
-        if problems.is_empty() {
-            return Ok(());
-        }
-        Err(Self::of(StatusCode::UNPROCESSABLE_ENTITY, to_problem(parent, problems)))
+        Self::ensure(problems.is_empty(), || Self::invalid_data(parent, problems))
     }
 
     /// Returns this refusal unless the condition holds.

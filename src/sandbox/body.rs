@@ -21,47 +21,20 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::api::credentials::{SCOPE_PAYMENTS, SCOPE_TENANT};
-use crate::api::rules::FieldProblems;
+use crate::api::rules::{FieldProblems, has_word};
 use crate::api::saved_method::{NewBank, NewCard};
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::request::ParsedRequest;
 use crate::sandbox::state::objects::MerchantMode;
 use crate::sandbox::state::store::ChangeUnit;
 
-const INTEGERS: [&str; 10] = [
-    "amount",
-    "surcharge_amount",
-    "gratuity",
-    "exp_month",
-    "exp_year",
-    "interval_delay",
-    "max_occurrences",
-    "max_amount",
-    "page",
-    "page_size",
-];
-
-const BOOLEANS: [&str; 2] = ["auto_capture", "test_mode"];
-
-const ARRAYS: [&str; 5] =
-    ["days", "line_items", "email_addresses", "invoice_messages", "attachments"];
-
-const TEXTS: [&str; 12] = [
-    "number",
-    "cvv",
-    "postal_code",
-    "routing_number",
-    "account_number",
-    "phone",
-    "name",
-    "address1",
-    "reference",
-    "description",
-    "rate_per_quantity",
-    "quantity",
-];
-
-const FREE: [&str; 2] = ["data", "form_data"];
+const INTEGERS: &str = "amount surcharge_amount gratuity exp_month exp_year interval_delay \
+                        max_occurrences max_amount page page_size";
+const BOOLEANS: &str = "auto_capture test_mode";
+const ARRAYS: &str = "days line_items email_addresses invoice_messages attachments";
+const TEXTS: &str = "number cvv postal_code routing_number account_number phone name address1 \
+                     reference description rate_per_quantity quantity";
+const FREE: &str = "data form_data";
 
 /// Parses a body into its type. 400 for a body that is no object, 422 for a field of a wrong type.
 pub(crate) fn parse_body<T: DeserializeOwned>(body: Value) -> Result<T> {
@@ -84,11 +57,8 @@ fn wrong_method_field(method: &Value) -> Option<String> {
         let read: Result<T, _> = serde_path_to_error::deserialize(method);
         read.err().map(|error| error.path().to_string())
     }
-    if method.get("type").and_then(Value::as_str) == Some("bank") {
-        path::<NewBank>(method)
-    } else {
-        path::<NewCard>(method)
-    }
+    let is_bank = method.get("type").and_then(Value::as_str) == Some("bank");
+    if is_bank { path::<NewBank>(method) } else { path::<NewCard>(method) }
 }
 
 /// Refuses a value of a wrong type; a date of expiry has its own text (service-facts, 26a).
@@ -105,7 +75,7 @@ pub(crate) fn normalise_object(map: Map<String, Value>) -> Map<String, Value> {
     let present = map.into_iter().filter(|(_, value)| !value.is_null());
     present
         .map(|(name, value)| {
-            let value = if FREE.contains(&name.as_str()) { value } else { normalise(&name, value) };
+            let value = if has_word(FREE, &name) { value } else { normalise(&name, value) };
             (name, value)
         })
         .collect()
@@ -113,30 +83,23 @@ pub(crate) fn normalise_object(map: Map<String, Value>) -> Map<String, Value> {
 
 fn normalise(name: &str, value: Value) -> Value {
     match value {
-        Value::String(text) if INTEGERS.contains(&name) => integer(text),
-        Value::String(text) if BOOLEANS.contains(&name) => boolean(text),
-        Value::Number(number) if TEXTS.contains(&name) => Value::String(number.to_string()),
-        Value::Object(map) if ARRAYS.contains(&name) && is_numbered(&map) => {
+        Value::String(text) if has_word(INTEGERS, name) => {
+            text.trim().parse::<i64>().map_or(Value::String(text), Value::from)
+        }
+        Value::String(text) if has_word(BOOLEANS, name) => {
+            text.parse::<bool>().map_or(Value::String(text), Value::from)
+        }
+        Value::Number(number) if has_word(TEXTS, name) || name == "days" => {
+            Value::String(number.to_string())
+        }
+        Value::Object(map) if has_word(ARRAYS, name) && is_numbered(&map) => {
             Value::Array(map.into_iter().map(|(_, item)| normalise(name, item)).collect())
         }
-        Value::Number(number) if name == "days" => Value::String(number.to_string()),
         Value::Object(map) => Value::Object(normalise_object(map)),
         Value::Array(items) => {
             Value::Array(items.into_iter().map(|item| normalise(name, item)).collect())
         }
         other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => other,
-    }
-}
-
-fn integer(text: String) -> Value {
-    text.trim().parse::<i64>().map_or(Value::String(text), Value::from)
-}
-
-fn boolean(text: String) -> Value {
-    match text.as_str() {
-        "true" => Value::Bool(true),
-        "false" => Value::Bool(false),
-        _ => Value::String(text),
     }
 }
 
@@ -146,15 +109,15 @@ fn is_numbered(map: &Map<String, Value>) -> bool {
 
 /// Endpoints whose `method` may be an object, which then names its type (gateway-api, Payment
 /// method in a request).
-const WITH_METHOD: [&str; 5] =
-    ["charge.create", "charge.refund", "credit.create", "recurring.create", "recurring.patch"];
+const WITH_METHOD: &str =
+    "charge.create charge.refund credit.create recurring.create recurring.patch";
 
 /// Whole numbers that are no amounts: only an amount may be sent as a string (gateway-api,
 /// introduction).
-const INTEGER_FIELDS: [&str; 4] = ["exp_month", "exp_year", "interval_delay", "max_occurrences"];
+const INTEGER_FIELDS: &str = "exp_month exp_year interval_delay max_occurrences";
 
 /// Fields of a line item that are strings in requests (partner-api, POST /invoices).
-const LINE_TEXTS: [&str; 2] = ["rate_per_quantity", "quantity"];
+const LINE_TEXTS: &str = "rate_per_quantity quantity";
 
 /// Refuses everything in a request body that the documents do not allow. 422 with a message for
 /// each field.
@@ -163,7 +126,7 @@ pub(crate) fn check_documented(cx: &ChangeUnit, endpoint: &str, body: &Value) ->
         return Ok(());
     }
     let mut problems = FieldProblems::default();
-    if WITH_METHOD.contains(&endpoint) {
+    if has_word(WITH_METHOD, endpoint) {
         check_method(&mut problems, endpoint, body.get("method").unwrap_or(&Value::Null));
     }
     if endpoint == "contact.create" {
@@ -193,12 +156,11 @@ fn check_method(problems: &mut FieldProblems, endpoint: &str, method: &Value) {
 /// Checks that a contact has an address and a type (partner-api, POST /contacts).
 fn check_contact(problems: &mut FieldProblems, body: &Value) {
     let given = |name: &str| body.get(name).filter(|value| !value.is_null());
-    if given("email_addresses").is_none_or(|all| all.as_array().is_some_and(Vec::is_empty)) {
-        problems.add("email_addresses", "not_blank", "Email addresses cannot be blank");
-    }
-    if given("type").is_none() {
-        problems.add("type", "not_blank", "Type cannot be blank");
-    }
+    let emails = given("email_addresses");
+    let has_email = emails.is_some_and(|all| all.as_array().is_none_or(|all| !all.is_empty()));
+    let text = "Email addresses cannot be blank";
+    problems.unless(has_email, "email_addresses", "not_blank", text);
+    problems.unless(given("type").is_some(), "type", "not_blank", "Type cannot be blank");
 }
 
 /// Refuses values in another form than the documents write: a number for a text, a text for a
@@ -212,15 +174,14 @@ fn check_value_forms(problems: &mut FieldProblems, path: &str, value: &Value) {
     for (name, inner) in value.as_object().into_iter().flatten() {
         let here = join_path(path, name);
         let strange = match inner {
-            Value::Number(_) => LINE_TEXTS.contains(&name.as_str()),
-            Value::String(_) => INTEGER_FIELDS.contains(&name.as_str()),
-            Value::Object(_) => ARRAYS.contains(&name.as_str()),
+            Value::Number(_) => has_word(LINE_TEXTS, name),
+            Value::String(_) => has_word(INTEGER_FIELDS, name),
+            Value::Object(_) => has_word(ARRAYS, name),
             Value::Null | Value::Bool(_) | Value::Array(_) => false,
         };
-        match (strange, name.as_str()) {
-            (true, _) => problems.add(&here, "invalid", "Value is invalid"),
-            (false, "data" | "form_data") => {}
-            (false, _) => check_value_forms(problems, &here, inner),
+        problems.unless(!strange, &here, "invalid", "Value is invalid");
+        if !strange && !has_word(FREE, name) {
+            check_value_forms(problems, &here, inner);
         }
     }
 }

@@ -75,11 +75,7 @@ impl Sandbox {
     }
 
     fn fault_for(&self, parts: &Parts) -> Option<FaultRule> {
-        let mut live = self.lock();
-        if live.faults.is_empty() {
-            return None;
-        }
-        pick(&mut live.faults, parts.method.as_str(), parts.uri.path())
+        pick(&mut self.lock().faults, false, parts.method.as_str(), parts.uri.path())
     }
 
     /// Serves one request; its changes are durable when this returns.
@@ -151,15 +147,13 @@ fn refusal_before(fault: &FaultRule) -> Option<SandboxAnswer> {
     if fault.kind == FaultKind::ErrorBefore {
         return Some(error(fault, StatusCode::INTERNAL_SERVER_ERROR));
     }
-    if fault.kind == FaultKind::Reset {
-        return Some(SandboxAnswer::from_refusal(&SandboxRefusal::server_error()));
-    }
-    let retry_after = fault.delay_ms.unwrap_or(RETRY_AFTER_MS).div_ceil(1_000);
-    let answer = || {
+    if fault.kind == FaultKind::Throttle {
+        let retry_after = fault.delay_ms.unwrap_or(RETRY_AFTER_MS).div_ceil(1_000);
         let answer = error(fault, StatusCode::TOO_MANY_REQUESTS);
-        answer.with(header::RETRY_AFTER, HeaderValue::from(retry_after))
-    };
-    (fault.kind == FaultKind::Throttle).then(answer)
+        return Some(answer.with(header::RETRY_AFTER, HeaderValue::from(retry_after)));
+    }
+    let is_reset = fault.kind == FaultKind::Reset;
+    is_reset.then(|| SandboxAnswer::from_refusal(&SandboxRefusal::server_error()))
 }
 
 /// Returns the answer of a fault that hides the effect.

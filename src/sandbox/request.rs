@@ -109,34 +109,10 @@ fn content_type(headers: &HeaderMap) -> Option<&str> {
 /// Parses a query or form, percent-decoded; values of one name stay in order.
 pub(crate) fn pairs(text: &str) -> BTreeMap<String, Vec<String>> {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for pair in text.split('&').filter(|pair| !pair.is_empty()) {
-        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        found.entry(decode(name)).or_default().push(decode(value));
+    for (name, value) in form_urlencoded::parse(text.as_bytes()) {
+        found.entry(name.into_owned()).or_default().push(value.into_owned());
     }
     found
-}
-
-/// Decodes percent-encoding, and `+` as a space.
-pub(crate) fn decode(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, tail)) = rest.split_first() {
-        let (byte, after) = match (first, tail) {
-            (b'%', [high, low, after @ ..]) => match (hex(*high), hex(*low)) {
-                (Some(high), Some(low)) => (high.wrapping_shl(4) | low, after),
-                _ => (b'%', tail),
-            },
-            (b'+', _) => (b' ', tail),
-            (other, _) => (*other, tail),
-        };
-        bytes.push(byte);
-        rest = after;
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
-fn hex(digit: u8) -> Option<u8> {
-    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
 }
 
 /// The requested page (gateway-api, Endpoints: `page` from 1, `page_size` 20 to 100).

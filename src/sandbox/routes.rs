@@ -33,7 +33,7 @@ use crate::api::transaction_action::{
 };
 use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::invoicing::{contacts, invoices, portal};
-use crate::sandbox::merchants::{accounts, auth, events, merchant_settings, oauth};
+use crate::sandbox::merchants::{accounts, auth, events, merchant_settings};
 use crate::sandbox::methods::saved_methods::{SAVED_BANKS, SAVED_CARDS};
 use crate::sandbox::methods::{saved_methods, tokens};
 use crate::sandbox::onboarding::{applications, page};
@@ -42,7 +42,7 @@ use crate::sandbox::openapi::route::{Route, RouteDoc, parts};
 use crate::sandbox::options::ServiceSurface;
 use crate::sandbox::pages::ASSETS;
 use crate::sandbox::payments::{charges, refunds, search, signatures};
-use crate::sandbox::recurring::{change, occurrences, recurring_charges, start};
+use crate::sandbox::recurring::{change, occurrences, recurring_charges};
 use crate::sandbox::request::ParsedRequest;
 use crate::sandbox::state::store::ChangeUnit;
 use crate::sandbox::{body, pages};
@@ -70,8 +70,8 @@ impl Routes {
     }
 
     fn partner(&mut self) {
-        let exchange = self.read::<ExchangeToken>(oauth::exchange_token);
-        exchange.describe(|doc| doc.with_forms(ServiceSurface::Public));
+        let exchange = self.read::<ExchangeToken>(auth::exchange_token);
+        exchange.describe(|doc| doc.forms = Some(ServiceSurface::Public));
         self.read::<GetCredentials>(accounts::credentials);
         self.read::<ListBankAccounts>(accounts::bank_accounts);
         self.write::<CreateContact>(contacts::create);
@@ -82,7 +82,7 @@ impl Routes {
         self.write::<CreateVaultMethod>(contacts::create_vault_method).public();
         let older = self.read::<GetCredentials>(accounts::credentials).public();
         older.pattern = parts("/api/v1/chargeio_credentials").collect();
-        older.describe(|doc| doc.with_name("credentials.get_by_older_path"));
+        older.describe(|doc| doc.name = "credentials.get_by_older_path");
         self.read::<SubmitApplication>(applications::submit);
         self.read::<StartSignUp>(page::sign_up);
     }
@@ -90,7 +90,7 @@ impl Routes {
     fn payment(&mut self) {
         let token = self.add::<CreateToken>(tokens::create);
         token.auth = Auth::None;
-        token.describe(|doc| doc.with_forms(ServiceSurface::Documented));
+        token.describe(|doc| doc.forms = Some(ServiceSurface::Documented));
         self.read::<GetToken>(tokens::get);
         self.write::<CreateCard>(saved_methods::create_card);
         self.write::<PatchCard>(|cx, asked, change| SAVED_CARDS.patch(cx, asked, change));
@@ -102,8 +102,8 @@ impl Routes {
         self.read::<GetBank>(|cx, asked| SAVED_BANKS.get(cx, asked));
         self.read::<DeleteBank>(|cx, asked| SAVED_BANKS.delete(cx, asked));
         self.read::<ListBanks>(|cx, asked| SAVED_BANKS.list(cx, asked, None));
-        self.write::<CreateCharge>(start::charge);
-        self.write::<ScheduleCharge>(start::schedule);
+        self.write::<CreateCharge>(recurring_charges::charge);
+        self.write::<ScheduleCharge>(recurring_charges::schedule);
         self.read::<GetSurcharge>(accounts::surcharge);
     }
 
@@ -222,9 +222,8 @@ impl Routes {
             merchant_settings::purge(cx, asked, &body::parse_body(asked.json()?)?)?;
             Ok(SandboxAnswer::of(StatusCode::NO_CONTENT, "text/plain", Vec::new()))
         });
-        purge.public().describe(RouteDoc::without_content);
-        let normal = || Ok(GatewayStatus { status: "NORMAL".to_owned() });
-        self.read::<GetStatus>(move |_, _| normal()).public();
+        purge.public().describe(|doc| doc.status = StatusCode::NO_CONTENT);
+        self.read::<GetStatus>(|_, _| Ok(GatewayStatus { status: "NORMAL".to_owned() })).public();
     }
 
     /// Adds an endpoint for both PATCH and PUT (service-facts, 67 and 69).
@@ -247,8 +246,8 @@ impl Routes {
         self.page(Method::Get, page::PATH, page::show);
         self.page(Method::Post, page::PATH, page::finish);
         self.page(Method::Get, page::THANKS_PATH, |cx, _| Ok(page::thanks(cx)));
-        self.page(Method::Get, oauth::CONSENT_PATH, oauth::show_consent);
-        self.page(Method::Post, oauth::CONSENT_PATH, oauth::decide_consent);
+        self.page(Method::Get, auth::CONSENT_PATH, auth::show_consent);
+        self.page(Method::Post, auth::CONSENT_PATH, auth::decide_consent);
         self.page(Method::Get, portal::INVOICE, portal::show);
         self.page(Method::Post, portal::PAY, portal::pay);
         self.page(Method::Get, portal::CONTACT, portal::show_contact);

@@ -48,18 +48,10 @@ pub enum ServeError {
     PlainNotLoopback(SocketAddr),
     /// The address cannot be bound.
     #[error("listen on {address}: {source}")]
-    Listen {
-        address: SocketAddr,
-        #[source]
-        source: io::Error,
-    },
+    Listen { address: SocketAddr, source: io::Error },
     /// The certificate authority cannot be read or made.
     #[error("set up the certificate authority in {directory}: {source}")]
-    Authority {
-        directory: PathBuf,
-        #[source]
-        source: io::Error,
-    },
+    Authority { directory: PathBuf, source: io::Error },
 }
 
 /// A bound address. Clients wait there until a sandbox is served.
@@ -192,7 +184,6 @@ const CERTIFICATE_FILE: &str = "ca.pem";
 /// The private key, readable only by its owner.
 const KEY_FILE: &str = "ca.key";
 const NAME: &str = "reckon sandbox authority";
-
 const OWN_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 /// Returns the path of the authority's certificate, and a TLS configuration (1.2 or later) with a

@@ -287,24 +287,19 @@ impl Sandbox {
 
 /// Runs one entry; the change happens at the entry's moment.
 pub(crate) fn run_timer(cx: &mut ChangeUnit, key: &str, due: &TimerEntry) -> Result<()> {
+    use {TimerEntry as E, TransactionTransition as T};
     cx.remove(key);
     match due {
-        TimerEntry::TokenExpiry { id } => tokens::end(cx, id),
-        TimerEntry::Capture { id } => {
-            transactions::run_scheduled(cx, id, TransactionTransition::Capture)
-        }
-        TimerEntry::HoldEnd { id } => {
-            transactions::run_scheduled(cx, id, TransactionTransition::Expire)
-        }
-        TimerEntry::Occurrence { id } => occurrences::run_due_payment(cx, id),
-        TimerEntry::Decision { id } => applications::run_due_decision(cx, id),
-        TimerEntry::TestOutcome { id, reference, provisioned } => {
+        E::TokenExpiry { id } => tokens::end(cx, id),
+        E::Capture { id } => transactions::run_scheduled(cx, id, T::Capture),
+        E::HoldEnd { id } => transactions::run_scheduled(cx, id, T::Expire),
+        E::Occurrence { id } => occurrences::run_due_payment(cx, id),
+        E::Decision { id } => applications::run_due_decision(cx, id),
+        E::TestOutcome { id, reference, provisioned } => {
             applications::send_test_outcome(cx, *id, reference, *provisioned)
         }
-        TimerEntry::FileProcessed { id } => invoices::finish_file_processing(cx, id),
-        TimerEntry::Expiry { id, expired } => state::run_due_expiry(cx, id, *expired),
-        TimerEntry::SavedExpiry { id, expired } => {
-            payment_methods::run_saved_expiry(cx, id, *expired)
-        }
+        E::FileProcessed { id } => invoices::finish_file_processing(cx, id),
+        E::Expiry { id, expired } => state::run_due_expiry(cx, id, *expired),
+        E::SavedExpiry { id, expired } => payment_methods::run_saved_expiry(cx, id, *expired),
     }
 }

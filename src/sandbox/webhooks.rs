@@ -13,22 +13,17 @@ use tokio::time::MissedTickBehavior;
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::server::{LockedState, Sandbox};
-use crate::sandbox::state::faults::{FAULTS, FaultKind, pick_for_delivery};
+use crate::sandbox::state::faults::{FAULTS, FaultKind, pick};
 use crate::sandbox::state::outbox::{self, Delivery, WebhookAttempt};
 use crate::sandbox::state::store::ChangeUnit;
 
 /// One POST to the partner, or to a URL of a merchant.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, derive_more::Debug)]
+#[debug("POST {url}")]
 pub struct OutgoingWebhook {
     pub url: String,
     /// JSON; it may hold an authorization code.
     pub body: Vec<u8>,
-}
-
-impl std::fmt::Debug for OutgoingWebhook {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "POST {}", self.url)
-    }
 }
 
 /// Failed delivery round: the sandbox's own state failed.
@@ -84,20 +79,15 @@ impl Sandbox {
             let Some((place, delivery)) = outbox::first_due(&cx)? else { return Ok(None) };
             let url = outbox::url(&cx, &delivery.message);
             let fault = pick_fault(&mut live, &mut cx, &url)?;
-            let held = fault == Some(FaultKind::WebhookReordered) && !delivery.was_held_back;
-            if held {
+            if fault == Some(FaultKind::WebhookReordered) && !delivery.was_held_back {
                 outbox::hold_back(&mut cx, &place, delivery)?;
                 self.commit(&mut live, cx)?;
                 continue;
             }
             let body = outbox::body(&delivery.message)?;
             self.commit(&mut live, cx)?;
-            return Ok(Some(DueDelivery {
-                queue_key: place,
-                delivery,
-                webhook: OutgoingWebhook { url, body },
-                fault,
-            }));
+            let webhook = OutgoingWebhook { url, body };
+            return Ok(Some(DueDelivery { queue_key: place, delivery, webhook, fault }));
         }
     }
 
@@ -134,7 +124,7 @@ fn pick_fault(live: &mut LockedState, cx: &mut ChangeUnit, url: &str) -> Result<
         return Ok(None);
     }
     let path = url.parse::<Uri>().map(|url| url.path().to_owned()).unwrap_or_default();
-    let fault = pick_for_delivery(&mut live.faults, &path);
+    let fault = pick(&mut live.faults, true, "POST", &path);
     cx.put(FAULTS, &live.faults)?;
     Ok(fault.map(|fault| fault.kind))
 }

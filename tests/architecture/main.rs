@@ -77,10 +77,9 @@ const OUTSIDE: [&str; 4] = ["ServiceText", "ServiceCode", "ServicePlace", "Servi
 const CLEANING: [&str; 2] = ["cleaned", "checked"];
 
 /// Files that may call these functions, each with the text that it converts.
-const CLEANERS: [(&str, &str); 8] = [
+const CLEANERS: [(&str, &str); 7] = [
     ("src/base/outside_text", "the types themselves"),
     ("src/client/classify.rs", "answers of the service, and failures of the connection"),
-    ("src/client/sensitive.rs", "its test"),
     ("src/client/service_client.rs", "a cleaned reason within a sentence"),
     ("src/model/outcome.rs", "the body of a refusal"),
     ("src/effects/core/expect.rs", "fields of answers within sentences"),

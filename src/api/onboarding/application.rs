@@ -5,8 +5,6 @@
 //! the files' shapes, the JSON Schema and the tests agree on each. A request is therefore a map of
 //! fields and no struct of eighty options.
 
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -41,15 +39,10 @@ pub enum Submission {
 }
 
 /// The fields of an application by name; `Debug` shows the names alone.
-#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize, derive_more::Debug)]
 #[serde(transparent)]
+#[debug("{:?}", _0.keys().collect::<Vec<_>>())]
 pub struct ApplicationFields(pub Map<String, Value>);
-
-impl fmt::Debug for ApplicationFields {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0.keys()).finish()
-    }
-}
 
 impl ApplicationFields {
     /// Fills in the reference's defaults: no other name of business, and an owner with full
@@ -64,16 +57,23 @@ impl ApplicationFields {
             }
         }
     }
-
-    /// Returns a field's text, empty where there is none.
-    pub fn text(&self, name: &str) -> &str {
-        self.0.get(name).and_then(Value::as_str).unwrap_or_default()
-    }
 }
 
 /// The service's number of an application; written as an integer, read as one or as a text of
 /// digits (partner-api, Responses; service-facts, 84).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    JsonSchema,
+    derive_more::Display,
+)]
 #[serde(transparent)]
 pub struct ApplicationId(pub u64);
 
@@ -81,16 +81,10 @@ impl ApplicationId {
     /// Reads an integer or a text of digits; `None` for anything else.
     pub fn read(value: &Value) -> Option<Self> {
         let digits = |text: &str| {
-            let all = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-            all.then(|| text.parse().ok()).flatten()
+            // `parse` also takes a sign.
+            text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
         };
         value.as_u64().or_else(|| value.as_str().and_then(digits)).map(Self)
-    }
-}
-
-impl fmt::Display for ApplicationId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
     }
 }
 

@@ -1,6 +1,5 @@
 //! Merchant applications and the partner's webhooks about them (partner-api).
 
 pub mod application;
-pub mod encoded_text;
 pub mod fields;
 pub mod rules;

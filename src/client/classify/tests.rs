@@ -5,7 +5,8 @@ use serde_json::json;
 use super::*;
 use crate::api::call::Endpoint;
 use crate::api::merchant::PurgeTestData;
-use crate::base::outside_text::ServicePlace;
+use crate::api::saved_method::CreateCard;
+use crate::base::outside_text::{ServicePlace, ServiceText};
 
 fn now() -> DateTime<Utc> {
     DateTime::parse_from_rfc3339("2026-11-20T08:00:00Z").unwrap().to_utc()
@@ -149,4 +150,38 @@ fn an_answer_that_repeats_a_number_does_not_hold_it() {
     assert_eq!(told, json!({"id": "c1", "status": "for ***", "***": ["***"]}));
     let plain = json!({"id": "c1"});
     assert_eq!(without_secrets(plain.clone(), &KnownValues::default()), plain);
+}
+
+/// Closes S2: quoted parts of a request are removed, and the service's own words stay.
+#[test]
+fn what_a_request_carries_is_known() {
+    let body = json!({
+        "type": "card", "number": "4012000010000", "exp_month": 12, "exp_year": 2031, "cvv": "987", "name": "Jane Doe",
+        "address1": "12 Elm Road", "email": "jane@payer.example", "currency": "USD", "reference": "rkabc",
+    });
+    let call = Call::to::<CreateCard>(&[]).body(body.to_string().into_bytes());
+    let key = format!("Basic {}", STANDARD.encode("sk_test_Zx81:"));
+    let known = sensitive_values(&call, Some(&HeaderValue::from_str(&key).unwrap()));
+    let quoted = format!("card in USD for rkabc: {key} sk_test_Zx81 {body}");
+    let told = ServiceText::clean(&quoted, &known).to_string();
+    for secret in ["sk_test", "4012", "2031", "987", "Jane", "Doe", "Elm", "payer"] {
+        assert!(!told.contains(secret), "{secret}: {told}");
+    }
+    assert!(told.starts_with("card in USD for rkabc: Basic ***"), "{told}");
+}
+
+#[test]
+fn every_name_has_its_sort() {
+    assert!(
+        field_privacy("account_number") == FieldPrivacy::Secret
+            && field_privacy("client_secret") == FieldPrivacy::Secret
+    );
+    assert!(
+        field_privacy("first_name") == FieldPrivacy::Named
+            && field_privacy("address1") == FieldPrivacy::Named
+    );
+    assert!(
+        field_privacy("currency") == FieldPrivacy::Open
+            && field_privacy("phone") == FieldPrivacy::Personal
+    );
 }

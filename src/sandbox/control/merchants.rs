@@ -13,8 +13,8 @@ use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::body::{ControlOrder, PerAccount};
 use crate::sandbox::merchants::accounts::deposits;
 use crate::sandbox::merchants::auth::parse_range;
+use crate::sandbox::merchants::auth::{client_id, client_secret, issue_code};
 use crate::sandbox::merchants::merchant::MerchantRecord;
-use crate::sandbox::merchants::oauth::{client_id, client_secret, issue_code};
 use crate::sandbox::merchants::policy::{MerchantPolicy, is_payment_field};
 use crate::sandbox::merchants::processing::AccountRecord;
 use crate::sandbox::state::objects::MerchantMode;
@@ -49,9 +49,7 @@ fn show_merchant(record: &MerchantRecord) -> Value {
 
 fn show_keys(record: &MerchantRecord, mode: MerchantMode) -> Value {
     let keys = record.keys(mode);
-    let id = |kind: AccountType| {
-        keys.accounts.iter().find(|one| one.kind == kind).map(|account| account.id.as_str())
-    };
+    let id = |kind| keys.accounts.iter().find(|one| one.kind == kind).map(|one| one.id.as_str());
     json!({
         "public_key": keys.public_key,
         "secret_key": keys.secret_key,
@@ -233,9 +231,9 @@ impl PolicyOrder<'_> {
 
     fn set_origins(&self, policy: &mut MerchantPolicy) -> Result<()> {
         let help = "api_allowed_ip_address_ranges is a list of ranges";
-        if let Some(ranges) =
-            self.order.typed::<Vec<String>>("api_allowed_ip_address_ranges", help)?
-        {
+        let ranges: Option<Vec<String>> =
+            self.order.typed("api_allowed_ip_address_ranges", help)?;
+        if let Some(ranges) = ranges {
             need_ranges(ranges.iter())?;
             policy.allowed_addresses = ranges;
         }

@@ -4,5 +4,4 @@
 pub mod mailbox;
 pub mod merchants;
 pub mod router;
-pub mod state;
 pub mod triggers;

@@ -1,16 +1,25 @@
-//! Routing of the control paths, which answer only requests from this machine.
+//! Routing of the control paths, which answer only requests from this machine; and the paths about
+//! the sandbox as a whole: its clock, its settings, the scenario played into it, its state as a
+//! snapshot, its stored objects, served requests and fault rules, for people and checkers.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use axum::extract::ConnectInfo;
+use chrono::{DateTime, Months, TimeDelta, Utc};
 use http::request::Parts;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
+use crate::base::clock::timestamp;
 use crate::base::local::non_local_reason;
 use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::body::ControlOrder;
-use crate::sandbox::control::{mailbox, merchants, state, triggers};
+use crate::sandbox::control::{mailbox, merchants, triggers};
 use crate::sandbox::request::pairs;
 use crate::sandbox::server::{LockedState, Sandbox};
+use crate::sandbox::state::faults::{FAULTS, FaultRule};
+use crate::sandbox::state::objects::{ObjectKind, Stored};
 use crate::sandbox::state::store::ChangeUnit;
 use crate::sandbox::state::{logs, outbox};
 
@@ -55,37 +64,35 @@ fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<SandboxAnswer>
         ("POST", ["webhooks", id, "redeliver"]) => {
             change(sandbox, |cx| SandboxAnswer::json(&outbox::redeliver(cx, id)?))
         }
-        ("GET", ["settings"]) => read(sandbox, state::settings),
-        ("POST", ["settings"]) => change(sandbox, |cx| state::set_settings(cx, &order()?)),
+        ("GET", ["settings"]) => read(sandbox, settings),
+        ("POST", ["settings"]) => change(sandbox, |cx| set_settings(cx, &order()?)),
         ("POST", ["accounts"]) => change(sandbox, |cx| merchants::add_account(cx, &order()?)),
         ("GET", ["policy"]) => read(sandbox, merchants::list_policies),
         ("POST", ["policy"]) => change(sandbox, |cx| merchants::set_policy(cx, &order()?)),
-        ("GET", ["clock"]) => read(sandbox, state::clock),
-        ("POST", ["clock"]) => state::set_clock(sandbox, &order()?),
-        ("GET", ["faults"]) => state::faults(sandbox),
+        ("GET", ["clock"]) => read(sandbox, clock),
+        ("POST", ["clock"]) => set_clock(sandbox, &order()?),
+        ("GET", ["faults"]) => faults(sandbox),
         ("POST", ["faults"]) => {
             let order = order()?;
-            change_locked(sandbox, |live, cx| state::add_fault(live, cx, &order))
+            change_locked(sandbox, |live, cx| add_fault(live, cx, &order))
         }
-        ("DELETE", ["faults"]) => {
-            change_locked(sandbox, |live, cx| state::remove_faults(live, cx, None))
-        }
+        ("DELETE", ["faults"]) => change_locked(sandbox, |live, cx| remove_faults(live, cx, None)),
         ("DELETE", ["faults", id]) => {
-            change_locked(sandbox, |live, cx| state::remove_faults(live, cx, Some(id)))
+            change_locked(sandbox, |live, cx| remove_faults(live, cx, Some(id)))
         }
-        ("GET", ["objects", kind]) => read(sandbox, |cx| state::objects(cx, kind)),
+        ("GET", ["objects", kind]) => read(sandbox, |cx| objects(cx, kind)),
         ("GET", ["ledger"]) => read(sandbox, |cx| SandboxAnswer::json(&logs::render_ledger(cx)?)),
         ("GET", ["requests"]) => {
             let query = pairs(parts.uri.query().unwrap_or_default());
-            read(sandbox, |cx| state::requests(cx, &query))
+            read(sandbox, |cx| requests(cx, &query))
         }
-        ("GET", ["scenario"]) => read(sandbox, state::scenario),
-        ("POST", ["scenario"]) => change(sandbox, |cx| state::record_scenario(cx, &order()?)),
+        ("GET", ["scenario"]) => read(sandbox, scenario),
+        ("POST", ["scenario"]) => change(sandbox, |cx| record_scenario(cx, &order()?)),
         ("GET", ["mailbox", which @ ..]) => read(sandbox, |cx| mailbox::show(cx, parts, which)),
         ("GET", ["assets", name]) => mailbox::asset(name),
-        ("POST", ["reset"]) => state::reset(sandbox),
-        ("GET", ["snapshot"]) => state::snapshot(sandbox),
-        ("POST", ["restore"]) => state::restore(sandbox, body),
+        ("POST", ["reset"]) => reset(sandbox),
+        ("GET", ["snapshot"]) => snapshot(sandbox),
+        ("POST", ["restore"]) => restore(sandbox, body),
         _ => Err(SandboxRefusal::no_path()),
     }
 }
@@ -122,4 +129,230 @@ fn change_locked(
     };
     sandbox.inner.index.flush()?;
     Ok(answer)
+}
+
+pub(crate) fn clock(cx: &ChangeUnit) -> Result<SandboxAnswer> {
+    SandboxAnswer::json(&json!({ "now": timestamp(&cx.now) }))
+}
+
+/// `{"advance":"P30D"}` or `{"set":"2027-01-01T00:00:00Z"}`; answers once everything due in between
+/// has happened.
+pub(crate) fn set_clock(sandbox: &Sandbox, order: &ControlOrder) -> Result<SandboxAnswer> {
+    let target = {
+        let mut live = sandbox.lock();
+        let now = sandbox.now(&live);
+        let target = match (order.text("advance"), order.text("set")) {
+            (Some(duration), None) => add_duration(now, duration),
+            (None, Some(time)) => {
+                DateTime::parse_from_rfc3339(time).ok().map(|time| time.with_timezone(&Utc))
+            }
+            (Some(_), Some(_)) | (None, None) => None,
+        };
+        let wrong = "Give either `advance` (an ISO 8601 duration) or `set` (a time)";
+        let target = target.ok_or_else(|| SandboxRefusal::invalid(wrong))?;
+        sandbox.move_to(&mut live, target)?;
+        target
+    };
+    sandbox.inner.index.flush()?;
+    SandboxAnswer::json(&json!({ "now": timestamp(&target) }))
+}
+
+/// Adds an ISO 8601 duration such as `P30D`, `P1M` or `PT5M`; `None` for an invalid one.
+fn add_duration(time: DateTime<Utc>, duration: &str) -> Option<DateTime<Utc>> {
+    let text = duration.strip_prefix('P').filter(|text| !text.is_empty())?;
+    let (date, clock) = text.split_once('T').unwrap_or((text, ""));
+    let mut months: u32 = 0;
+    let mut seconds: i64 = 0;
+    for (number, unit) in parts(date)? {
+        match unit {
+            'Y' => months = months.checked_add(number.checked_mul(12)?)?,
+            'M' => months = months.checked_add(number)?,
+            'W' => seconds = add(seconds, number, 604_800)?,
+            'D' => seconds = add(seconds, number, 86_400)?,
+            _ => return None,
+        }
+    }
+    for (number, unit) in parts(clock)? {
+        let of_unit = match unit {
+            'H' => 3600,
+            'M' => 60,
+            'S' => 1,
+            _ => return None,
+        };
+        seconds = add(seconds, number, of_unit)?;
+    }
+    let time = time.checked_add_months(Months::new(months))?;
+    time.checked_add_signed(TimeDelta::try_seconds(seconds)?)
+}
+
+fn add(seconds: i64, number: u32, of_unit: i64) -> Option<i64> {
+    seconds.checked_add(i64::from(number).checked_mul(of_unit)?)
+}
+
+fn parts(text: &str) -> Option<Vec<(u32, char)>> {
+    let mut parts = Vec::new();
+    let mut digits = String::new();
+    for character in text.chars() {
+        if character.is_ascii_digit() {
+            digits.push(character);
+        } else {
+            parts.push((digits.parse().ok()?, character));
+            digits.clear();
+        }
+    }
+    digits.is_empty().then_some(parts)
+}
+
+/// GET of the sandbox's choices where the service's documents leave one open.
+pub(crate) fn settings(cx: &ChangeUnit) -> Result<SandboxAnswer> {
+    SandboxAnswer::json(&json!({
+        "duplicate_source_id": cx.settings.duplicate_source_id,
+        "paying_minutes": cx.settings.paying_minutes,
+    }))
+}
+
+pub(crate) fn set_settings(cx: &mut ChangeUnit, order: &ControlOrder) -> Result<SandboxAnswer> {
+    let help = "duplicate_source_id is `same` or `refuse`";
+    order.set("duplicate_source_id", help, &mut cx.settings.duplicate_source_id)?;
+    let help = "paying_minutes is a whole number of minutes";
+    order.set("paying_minutes", help, &mut cx.settings.paying_minutes)?;
+    cx.save_settings()?;
+    settings(cx)
+}
+
+const SCENARIO: &str = "m/scenario";
+
+/// `{digest, requests}`: the digest of the scenario that was played completely, so that a second
+/// start does not play it again, and the number of stored requests.
+pub(crate) fn scenario(cx: &ChangeUnit) -> Result<SandboxAnswer> {
+    let digest: Option<String> = cx.get(SCENARIO)?;
+    let requests = cx.entries("request/")?.len();
+    SandboxAnswer::json(&json!({ "digest": digest, "requests": requests }))
+}
+
+/// `{digest}`: records that this scenario was played completely.
+pub(crate) fn record_scenario(cx: &mut ChangeUnit, order: &ControlOrder) -> Result<SandboxAnswer> {
+    cx.put(SCENARIO, &order.need::<String>("digest", "Name a digest")?)?;
+    SandboxAnswer::json(&json!({}))
+}
+
+const VERSION: u32 = 2;
+
+#[derive(Serialize, Deserialize)]
+struct SandboxSnapshot {
+    version: u32,
+    seed: u64,
+    entries: Map<String, Value>,
+}
+
+pub(crate) fn reset(sandbox: &Sandbox) -> Result<SandboxAnswer> {
+    sandbox.start_over()?;
+    SandboxAnswer::json(&json!({}))
+}
+
+pub(crate) fn snapshot(sandbox: &Sandbox) -> Result<SandboxAnswer> {
+    let _whole = sandbox.lock();
+    let mut entries = Map::new();
+    for (key, value) in sandbox.inner.index.scan(b"")? {
+        let key = String::from_utf8_lossy(&key).into_owned();
+        entries.insert(key, serde_json::from_slice(&value)?);
+    }
+    SandboxAnswer::json(&SandboxSnapshot {
+        version: VERSION,
+        seed: sandbox.inner.environment.options.seed,
+        entries,
+    })
+}
+
+/// Replaces the state by a snapshot's. A snapshot of another seed has other keys and is refused.
+pub(crate) fn restore(sandbox: &Sandbox, body: &[u8]) -> Result<SandboxAnswer> {
+    let snapshot: SandboxSnapshot = serde_json::from_slice(body)
+        .map_err(|_| SandboxRefusal::malformed_body("Body is not a snapshot"))?;
+    if snapshot.version != VERSION || snapshot.seed != sandbox.inner.environment.options.seed {
+        return Err(SandboxRefusal::invalid("The snapshot belongs to another seed or version"));
+    }
+    let mut entries = Vec::new();
+    for (key, value) in snapshot.entries {
+        entries.push((key.into_bytes(), serde_json::to_vec(&value)?));
+    }
+    sandbox.replace(&mut sandbox.lock(), entries)?;
+    sandbox.inner.index.flush()?;
+    SandboxAnswer::json(&json!({}))
+}
+
+const KINDS: [(&str, ObjectKind); 12] = [
+    ("contacts", ObjectKind::CONTACT),
+    ("contact_hashes", ObjectKind::CONTACT_HASH),
+    ("files", ObjectKind::FILE),
+    ("invoices", ObjectKind::INVOICE),
+    ("cards", ObjectKind::CARD),
+    ("banks", ObjectKind::BANK),
+    ("recurring_charges", ObjectKind::RECURRING_CHARGE),
+    ("occurrences", ObjectKind::OCCURRENCE),
+    ("applications", ObjectKind::APPLICATION),
+    ("transactions", ObjectKind::TRANSACTION),
+    ("events", ObjectKind::EVENT),
+    ("tokens", ObjectKind::TOKEN),
+];
+
+/// Lists every object of a kind in order of creation, with merchant and mode, one object a line.
+pub(crate) fn objects(cx: &ChangeUnit, kind: &str) -> Result<SandboxAnswer> {
+    let known = KINDS.iter().find(|(path, _)| *path == kind);
+    let (_, kind) = known.ok_or_else(SandboxRefusal::no_path)?;
+    let merchants = cx.merchants()?.into_iter().map(|merchant| (merchant.id, merchant.name));
+    let names: BTreeMap<String, String> = merchants.collect();
+    let all = cx.all::<Map<String, Value>, Value>(*kind)?.into_iter();
+    let lines: Vec<Value> = all.map(|kept| object_line(kept, &names)).collect();
+    Ok(SandboxAnswer::lines(&lines))
+}
+
+fn object_line(kept: Stored<Map<String, Value>, Value>, names: &BTreeMap<String, String>) -> Value {
+    let mut object = kept.object;
+    object.insert("merchant".to_owned(), json!(names.get(&kept.owner.merchant)));
+    object.insert("mode".to_owned(), json!(kept.owner.mode));
+    Value::Object(object)
+}
+
+pub(crate) fn requests(
+    cx: &ChangeUnit,
+    query: &BTreeMap<String, Vec<String>>,
+) -> Result<SandboxAnswer> {
+    let limit = query.get("limit").and_then(|values| values.first());
+    let limit = limit.and_then(|text| text.parse::<usize>().ok()).unwrap_or(usize::MAX);
+    let mut requests: Vec<Value> = cx.values("request/")?;
+    requests.drain(..requests.len().saturating_sub(limit));
+    SandboxAnswer::json(&json!({ "total": logs::requests_total(cx)?, "requests": requests }))
+}
+
+pub(crate) fn faults(sandbox: &Sandbox) -> Result<SandboxAnswer> {
+    let live = sandbox.lock();
+    let shown: Vec<Value> = live.faults.iter().map(FaultRule::show).collect();
+    SandboxAnswer::json(&json!({ "faults": shown }))
+}
+
+pub(crate) fn add_fault(
+    live: &mut LockedState,
+    cx: &mut ChangeUnit,
+    order: &ControlOrder,
+) -> Result<SandboxAnswer> {
+    let fault = FaultRule::read(cx.fresh_gateway_id(), order.value())?;
+    let id = fault.id.clone();
+    live.faults.push(fault);
+    cx.put(FAULTS, &live.faults)?;
+    SandboxAnswer::json(&json!({ "id": id }))
+}
+
+pub(crate) fn remove_faults(
+    live: &mut LockedState,
+    cx: &mut ChangeUnit,
+    id: Option<&str>,
+) -> Result<SandboxAnswer> {
+    if let Some(id) = id
+        && !live.faults.iter().any(|fault| fault.id == id)
+    {
+        return Err(SandboxRefusal::not_found("Fault", id));
+    }
+    live.faults.retain(|fault| id.is_some_and(|id| fault.id != id));
+    cx.put(FAULTS, &live.faults)?;
+    SandboxAnswer::json(&json!({}))
 }

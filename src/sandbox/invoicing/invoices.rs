@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::contact::Contact;
 use crate::api::invoice::{
-    self, COMPLETED, FileReference, Invoice, InvoiceMessage, LineItem, NewFile, NewInvoice,
-    NewInvoiceMessage, PROCESSING, file_bytes,
+    self, Attachment, COMPLETED, FileReference, Invoice, InvoiceMessage, LineItem, NewFile,
+    NewInvoice, NewInvoiceMessage, PROCESSING, file_bytes,
 };
 use crate::api::wire::{Audit, Timestamp};
 use crate::sandbox::answer::{Result, SandboxRefusal};
@@ -42,8 +42,7 @@ pub(crate) fn create(
     let (contact, deposit) = parties(cx, &merchant, &new)?;
     let owner = ObjectOwner { merchant: merchant.id.clone(), mode: deposit.mode };
     let sequence = cx.next();
-    let ids: Vec<String> = new.attachments.iter().map(|file| file.id.clone()).collect();
-    let attached = resolve_attachments(cx, &contact.id, ids.into_iter())?;
+    let attached = resolve_attachments(cx, &contact.id, &new.attachments)?;
     contacts::mark_invoiced(cx, &contact.id)?;
     let invoice = build(cx, &merchant, (contact, attached), new)?;
     let kept = Stored { owner: owner.clone(), sequence, object: invoice.clone(), internal: () };
@@ -141,9 +140,8 @@ fn next_number(cx: &mut ChangeUnit, merchant: &MerchantRecord) -> Result<String>
 
 /// Returns the line items and their total, in minor units.
 fn lines(cx: &mut ChangeUnit, new: &NewInvoice) -> Result<(Vec<LineItem>, i64)> {
-    let too_much = || {
-        SandboxRefusal::field("line_items", "exceeds_maximum_value", "Total exceeds the maximum")
-    };
+    let text = "Total exceeds the maximum";
+    let too_much = || SandboxRefusal::field("line_items", "exceeds_maximum_value", text);
     let mut total: i64 = 0;
     let mut items = Vec::new();
     for line in &new.line_items {
@@ -252,13 +250,7 @@ pub(crate) fn upload_file(
     new: NewFile,
 ) -> Result<FileReference> {
     let (merchant, contact) = contact_of_path(cx, asked)?;
-    let bytes = match file_bytes(&new) {
-        Ok(bytes) => bytes,
-        Err(problems) => {
-            SandboxRefusal::fields("", &problems)?;
-            Vec::new()
-        }
-    };
+    let bytes = file_bytes(&new).map_err(|problems| SandboxRefusal::invalid_data("", &problems))?;
     let audit = audit(cx, &merchant);
     let object = FileRecord {
         id: cx.id_with_prefix("fref_"),
@@ -301,13 +293,13 @@ pub(crate) fn finish_file_processing(cx: &mut ChangeUnit, id: &str) -> Result<()
 pub(crate) fn resolve_attachments(
     cx: &ChangeUnit,
     contact: &str,
-    ids: impl Iterator<Item = String>,
+    attachments: &[Attachment],
 ) -> Result<Vec<FileReference>> {
     let mut files = Vec::new();
-    for (index, id) in ids.enumerate() {
+    for (index, Attachment { id }) in attachments.iter().enumerate() {
         let wrong =
             |message| SandboxRefusal::field(&format!("attachments.{index}.id"), "invalid", message);
-        let kept: Option<StoredFile> = cx.find_any_owner(ObjectKind::FILE, &id)?;
+        let kept: Option<StoredFile> = cx.find_any_owner(ObjectKind::FILE, id)?;
         let kept = kept.filter(|kept| kept.object.contact_id == contact);
         let file = kept.ok_or_else(|| wrong("Attachment is unknown"))?.object;
         if file.processing_state != COMPLETED {

@@ -69,29 +69,21 @@ fn key(number: u64) -> String {
 const SENDER: &str = "invoices@sandbox.example";
 const BODY: &str = "margin:0;padding:24px 12px;background:#f3f4f6;color:#1f2937;\
     font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',sans-serif";
-
 const COLUMN: &str = "max-width:600px;margin:0 auto;overflow-wrap:anywhere;word-break:break-word";
-
 const BRAND: &str = "margin:0 0 12px;font-weight:600";
-
 const PAPER: &str = "padding:24px 20px;background:#fff;border:1px solid #d1d5db;border-radius:10px";
-
 const HEADING: &str = "margin:0 0 12px;font-size:24px;line-height:1.25";
-
 const MESSAGE: &str = "margin:0 0 20px";
 const SUMMARY: &str = "margin:0 0 20px;padding:16px;background:#f3f4f6;border:1px solid #d1d5db;\
     border-radius:6px";
-
 const DUE: &str = "margin:0 0 8px;font-size:24px;font-weight:700;line-height:1.25";
 
 /// A name and its value side by side; stacked in mail programs without flex layout.
 const ROW: &str = "display:flex";
 const NAME: &str = "flex:0 0 96px;color:#4b5563";
-
 const VALUE: &str = "margin:0";
 const BUTTON: &str = "display:inline-block;padding:12px 24px;border-radius:6px;background:#1d4ed8;\
     color:#fff;font-weight:600;text-align:center;text-decoration:none";
-
 const QUIET: &str = "margin:16px 0 0;color:#4b5563;font-size:14px";
 
 /// An e-mail, before it is addressed.

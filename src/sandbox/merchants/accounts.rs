@@ -128,10 +128,9 @@ pub(crate) fn bank_accounts(
 ) -> Result<Vec<BankAccount>> {
     let merchant = cx.merchant(asked.merchant()?)?;
     let policy = cx.policy(&merchant.id)?;
+    let masked = |trust: bool| if trust { "*****6789" } else { ACCOUNT_NUMBER_MASKED };
     let shown = deposits(&merchant).into_iter().map(|deposit| BankAccount {
-        account_id: Some(
-            if deposit.trust { "*****6789" } else { ACCOUNT_NUMBER_MASKED }.to_owned(),
-        ),
+        account_id: Some(masked(deposit.trust).to_owned()),
         bank_name: Some(BANK.to_owned()),
         currency: Some(CURRENCY_DEFAULT.to_owned()),
         processing_accounts: paying_accounts(merchant.keys(deposit.mode), &policy, deposit.trust),
@@ -164,9 +163,7 @@ fn processing(account: &AccountRecord, policy: &MerchantPolicy) -> ProcessingAcc
         id: account.id.clone(),
         name: account.name.clone(),
         required_payment_fields: Some(policy.required_of(&account.id)),
-        accepted_card_types: Some(
-            policy.brands_of(&account.id).unwrap_or_else(|| BRANDS.to_owned()),
-        ),
+        accepted_card_types: policy.brands_of(&account.id).or_else(|| Some(BRANDS.to_owned())),
         cvv_policy: policy_word(&policy.cvv_of(&account.id)),
         avs_policy: policy_word(&policy.avs_of(&account.id)),
         swipe_cvv_policy: policy_word(&swipe.cvv),
@@ -295,9 +292,8 @@ pub(crate) fn surcharge(
 }
 
 fn surcharge_entry(rate: &SurchargeRate, amount: Option<i64>) -> Result<SurchargeEntry> {
-    let surcharge = amount
-        .map(|amount| surcharge_on(rate, amount).ok_or_else(SandboxRefusal::server_error))
-        .transpose()?;
+    let on = |amount| surcharge_on(rate, amount).ok_or_else(SandboxRefusal::server_error);
+    let surcharge = amount.map(on).transpose()?;
     let total = amount.zip(surcharge).map(|(amount, more)| amount.saturating_add(more));
     Ok(SurchargeEntry {
         kind: rate.kind.clone(),

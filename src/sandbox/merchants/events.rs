@@ -103,29 +103,20 @@ pub(crate) fn list(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Page<Ev
     let under = owner.key();
     let paging = PageQuery::of(asked)?;
     let total = cx.count(&ObjectKind::EVENT.list(&under))?;
-    let numbers: Vec<u64> = match request::moment(asked, "start_date")? {
-        None => {
-            let top = total.saturating_sub(paging.skip());
-            let bottom = top.saturating_sub(paging.size);
-            (bottom..top).rev().map(|below| below.saturating_add(1)).collect()
-        }
-        Some(start) => {
-            let first = first_from(cx, &under, start)?.unwrap_or(total.saturating_add(1));
-            let from = first.saturating_add(paging.skip());
-            let results = read(cx, &under, from..from.saturating_add(paging.size))?;
-            let after = total.saturating_add(1).saturating_sub(first);
-            return Ok(paging.page_of(after, results));
-        }
+    let Some(start) = request::moment(asked, "start_date")? else {
+        let top = total.saturating_sub(paging.skip());
+        let below = top.saturating_sub(paging.size)..top;
+        let numbers = below.rev().map(|below| below.saturating_add(1));
+        return Ok(paging.page_of(total, read(cx, &under, numbers)?));
     };
-    let results = read(cx, &under, numbers)?;
-    Ok(paging.page_of(total, results))
-}
-
-fn first_from(cx: &ChangeUnit, under: &str, start: DateTime<Utc>) -> Result<Option<u64>> {
     let prefix = format!("evt/{under}/");
     let before = format!("{prefix}{}", store::millis(start));
     let found = cx.scan(&prefix, Some(&before), 1)?;
-    Ok(found.first().and_then(|(_, number)| number.as_u64()))
+    let end = total.saturating_add(1);
+    let first = found.first().and_then(|(_, number)| number.as_u64()).unwrap_or(end);
+    let from = first.saturating_add(paging.skip());
+    let results = read(cx, &under, from..from.saturating_add(paging.size))?;
+    Ok(paging.page_of(end.saturating_sub(first), results))
 }
 
 fn read(

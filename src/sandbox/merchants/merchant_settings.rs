@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::api::credentials::AccountType;
 use crate::api::merchant::{AccountChange, Merchant, MerchantAccount, MerchantChange, Purge};
 use crate::api::rules::{FieldProblem, FieldProblems, NAME_LENGTH_MAX, is_country};
+use crate::api::wire::Timestamp;
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::auth::parse_range;
 use crate::sandbox::merchants::policy::{MerchantPolicy, SwipePolicy, is_payment_field};
@@ -45,7 +46,7 @@ pub(crate) fn merchant(
     cx.set_policy(&owner.merchant, &policy)?;
     let mut record = Arc::unwrap_or_clone(cx.merchant(&owner.merchant)?);
     record.own = merge_change(record.own, change);
-    record.modified = Some(crate::api::wire::Timestamp(cx.now));
+    record.modified = Some(Timestamp(cx.now));
     cx.store_merchant(&record)?;
     let shown = accounts::merchant(cx, asked)?;
     events::emit_to_both(cx, &owner.merchant, "merchant.updated", &shown)?;
@@ -75,18 +76,16 @@ fn rules(change: &MerchantChange) -> Vec<FieldProblem> {
         problems.require_text("name", "Name", name);
         problems.length_max("name", "Name", Some(name), NAME_LENGTH_MAX);
     }
-    if let Some(ranges) = &change.api_allowed_ip_address_ranges
-        && parse_list(ranges).iter().any(|text| parse_range(text).is_none())
-    {
-        problems.add("api_allowed_ip_address_ranges", "invalid", "IP address range is invalid");
-    }
+    let ranges = change.api_allowed_ip_address_ranges.as_deref().map(parse_list);
+    let fits = ranges.iter().flatten().all(|text| parse_range(text).is_some());
+    let text = "IP address range is invalid";
+    problems.unless(fits, "api_allowed_ip_address_ranges", "invalid", text);
     for (name, urls) in [
         ("live_events_urls", &change.live_events_urls),
         ("test_events_urls", &change.test_events_urls),
     ] {
-        if urls.as_deref().is_some_and(|urls| !are_urls(urls)) {
-            problems.add(name, "invalid", "URL is invalid");
-        }
+        let fits = urls.as_deref().is_none_or(are_urls);
+        problems.unless(fits, name, "invalid", "URL is invalid");
     }
     problems.country("country", change.country.as_deref());
     problems.into_list()
@@ -112,115 +111,90 @@ pub(crate) fn account(
     let found = record.find_account(owner.mode, id).filter(|account| account.kind == *kind);
     let mut account = found.cloned().ok_or_else(|| SandboxRefusal::not_found("Account", id))?;
     let mut policy = cx.policy_to_edit(&owner.merchant)?;
-    let is_card = *kind == AccountType::Card;
-    SandboxRefusal::fields("", &set(&mut policy, id, &change, is_card))?;
-    need_primary(&change, account.primary)?;
+    let problems = FieldProblems::default();
+    let mut rules = PolicyChange { policy: &mut policy, id, change: &change, problems };
+    if *kind == AccountType::Card {
+        rules.set_verification();
+        rules.set_swipe();
+    }
+    rules.set_countries();
+    SandboxRefusal::fields("", &rules.problems.into_list())?;
+    // One account of each type stays primary: a request can set `primary`, but not clear it.
+    let keeps_one = !account.primary || change.primary != Some(false);
+    SandboxRefusal::unless(keeps_one, "no_primary_account", "No primary account")?;
     cx.set_policy(&owner.merchant, &policy)?;
     account.name = change.name.filter(|name| !name.trim().is_empty()).unwrap_or(account.name);
     account.primary |= change.primary == Some(true);
     cx.add_account(Arc::unwrap_or_clone(record), owner.mode, &account)?;
-    render_account(cx, &owner, id)
-}
-
-/// Keeps one primary account for each type: a request can set `primary`, but not clear it.
-fn need_primary(change: &AccountChange, is_primary: bool) -> Result<()> {
-    let keeps_one = !is_primary || change.primary != Some(false);
-    SandboxRefusal::unless(keeps_one, "no_primary_account", "No primary account")
-}
-
-/// Applies the changes that belong to the policy; returns the problems.
-fn set(
-    policy: &mut MerchantPolicy,
-    id: &str,
-    change: &AccountChange,
-    is_card: bool,
-) -> Vec<FieldProblem> {
-    let mut problems = FieldProblems::default();
-    if is_card {
-        verification(&mut problems, policy, id, change);
-        swipe(&mut problems, policy, id, change);
-        let brands = change.accepted_card_types.as_deref().map(parse_list);
-        policy.card_types.extend(brands.map(|brands| (id.to_owned(), brands)));
-    }
-    if let Some(countries) = change.transaction_allowed_countries.as_deref().map(parse_list) {
-        if !countries.iter().all(|code| is_country(&code.to_ascii_uppercase())) {
-            problems.add("transaction_allowed_countries", "invalid", "Country is invalid");
-        }
-        policy.allowed_countries.insert(id.to_owned(), countries);
-    }
-    problems.into_list()
-}
-
-fn verification(
-    problems: &mut FieldProblems,
-    policy: &mut MerchantPolicy,
-    id: &str,
-    change: &AccountChange,
-) {
-    let cvv = word(problems, "cvv_policy", change.cvv_policy.as_deref());
-    policy.cvv.extend(cvv.map(|cvv| (id.to_owned(), cvv)));
-    let avs = word(problems, "avs_policy", change.avs_policy.as_deref());
-    policy.avs.extend(avs.map(|avs| (id.to_owned(), avs)));
-    match change.ignore_avs_failure_if_cvv_match {
-        Some(true) => drop(policy.avs_waived.insert(id.to_owned())),
-        Some(false) => drop(policy.avs_waived.remove(id)),
-        None => {}
-    }
-    let fields = change.required_payment_fields.as_deref();
-    let fields = parse_payment_fields(problems, "required_payment_fields", fields);
-    policy.required_fields.extend(fields.map(|fields| (id.to_owned(), fields)));
-}
-
-fn swipe(
-    problems: &mut FieldProblems,
-    policy: &mut MerchantPolicy,
-    id: &str,
-    change: &AccountChange,
-) {
-    let own = policy.swipe_of(id);
-    let fields = change.swipe_required_payment_fields.as_deref();
-    let new = SwipePolicy {
-        cvv: word(problems, "swipe_cvv_policy", change.swipe_cvv_policy.as_deref())
-            .unwrap_or(own.cvv),
-        avs: word(problems, "swipe_avs_policy", change.swipe_avs_policy.as_deref())
-            .unwrap_or(own.avs),
-        avs_waived: change.swipe_ignore_avs_failure_if_cvv_match.unwrap_or(own.avs_waived),
-        required_fields: parse_payment_fields(problems, "swipe_required_payment_fields", fields)
-            .unwrap_or(own.required_fields),
-    };
-    policy.swipe.insert(id.to_owned(), new);
-}
-
-fn parse_payment_fields(
-    problems: &mut FieldProblems,
-    context: &str,
-    said: Option<&str>,
-) -> Option<BTreeSet<String>> {
-    let fields = said.map(parse_list)?;
-    if fields.iter().all(|field| is_payment_field(field)) {
-        return Some(fields);
-    }
-    problems.add(context, "invalid", "Payment field is invalid");
-    None
-}
-
-fn word<T: DeserializeOwned>(
-    problems: &mut FieldProblems,
-    context: &str,
-    said: Option<&str>,
-) -> Option<T> {
-    let found = T::deserialize(Value::from(said?)).ok();
-    if found.is_none() {
-        problems.add(context, "invalid", "Policy is invalid");
-    }
-    found
-}
-
-fn render_account(cx: &ChangeUnit, owner: &ObjectOwner, id: &str) -> Result<MerchantAccount> {
     let record = cx.merchant(&owner.merchant)?;
     let policy = cx.policy(&owner.merchant)?;
     let account = record.find_account(owner.mode, id).ok_or_else(SandboxRefusal::server_error)?;
     Ok(accounts::render_merchant_account(account, &record, &policy))
+}
+
+/// A change of an account's part of the policy, with the problems found so far.
+struct PolicyChange<'a> {
+    policy: &'a mut MerchantPolicy,
+    id: &'a str,
+    change: &'a AccountChange,
+    problems: FieldProblems,
+}
+
+impl PolicyChange<'_> {
+    fn set_countries(&mut self) {
+        let countries = self.change.transaction_allowed_countries.as_deref().map(parse_list);
+        let Some(countries) = countries else { return };
+        let fits = countries.iter().all(|code| is_country(&code.to_ascii_uppercase()));
+        let text = "Country is invalid";
+        self.problems.unless(fits, "transaction_allowed_countries", "invalid", text);
+        self.policy.allowed_countries.insert(self.id.to_owned(), countries);
+    }
+
+    fn set_verification(&mut self) {
+        let (change, id) = (self.change, self.id.to_owned());
+        let cvv = self.word("cvv_policy", change.cvv_policy.as_deref());
+        self.policy.cvv.extend(cvv.map(|cvv| (id.clone(), cvv)));
+        let avs = self.word("avs_policy", change.avs_policy.as_deref());
+        self.policy.avs.extend(avs.map(|avs| (id.clone(), avs)));
+        match change.ignore_avs_failure_if_cvv_match {
+            Some(true) => drop(self.policy.avs_waived.insert(id.clone())),
+            Some(false) => drop(self.policy.avs_waived.remove(&id)),
+            None => {}
+        }
+        let fields = change.required_payment_fields.as_deref();
+        let fields = self.payment_fields("required_payment_fields", fields);
+        self.policy.required_fields.extend(fields.map(|fields| (id.clone(), fields)));
+        let brands = change.accepted_card_types.as_deref().map(parse_list);
+        self.policy.card_types.extend(brands.map(|brands| (id, brands)));
+    }
+
+    fn set_swipe(&mut self) {
+        let (change, own) = (self.change, self.policy.swipe_of(self.id));
+        let cvv = self.word("swipe_cvv_policy", change.swipe_cvv_policy.as_deref());
+        let avs = self.word("swipe_avs_policy", change.swipe_avs_policy.as_deref());
+        let fields = change.swipe_required_payment_fields.as_deref();
+        let fields = self.payment_fields("swipe_required_payment_fields", fields);
+        let new = SwipePolicy {
+            cvv: cvv.unwrap_or(own.cvv),
+            avs: avs.unwrap_or(own.avs),
+            avs_waived: change.swipe_ignore_avs_failure_if_cvv_match.unwrap_or(own.avs_waived),
+            required_fields: fields.unwrap_or(own.required_fields),
+        };
+        self.policy.swipe.insert(self.id.to_owned(), new);
+    }
+
+    fn payment_fields(&mut self, context: &str, said: Option<&str>) -> Option<BTreeSet<String>> {
+        let fields = said.map(parse_list)?;
+        let fits = fields.iter().all(|field| is_payment_field(field));
+        self.problems.unless(fits, context, "invalid", "Payment field is invalid");
+        fits.then_some(fields)
+    }
+
+    fn word<T: DeserializeOwned>(&mut self, context: &str, said: Option<&str>) -> Option<T> {
+        let found = T::deserialize(Value::from(said?)).ok();
+        self.problems.unless(found.is_some(), context, "invalid", "Policy is invalid");
+        found
+    }
 }
 
 pub(crate) fn purge(cx: &mut ChangeUnit, asked: &ParsedRequest, wanted: &Purge) -> Result<()> {

@@ -6,6 +6,5 @@ pub mod auth;
 pub mod events;
 pub mod merchant;
 pub mod merchant_settings;
-pub mod oauth;
 pub mod policy;
 pub mod processing;

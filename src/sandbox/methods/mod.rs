@@ -2,5 +2,4 @@
 
 pub mod payment_methods;
 pub mod saved_methods;
-pub mod test_numbers;
 pub mod tokens;

@@ -2,9 +2,14 @@
 //! and the expiry events of a card that is saved or pays a recurring charge (service-facts, 72,
 //! 74): `expiring` on the first day of its month of expiry, `expired` on the first day of the
 //! month after.
+//!
+//! The outcome of charging a card or bank account follows the test numbers (service-facts, part 3).
+//! It is decided when the details arrive, because the number itself is never stored.
 
 use chrono::{DateTime, Datelike, Months, NaiveDate, Utc};
+use http::StatusCode;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use crate::api::method::{CardType, MethodKind, PaymentMethod};
 use crate::api::rules::FieldProblem;
@@ -15,7 +20,6 @@ use crate::base::account_number::{
 use crate::base::secret::Secret;
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::events;
-use crate::sandbox::methods::test_numbers::{self, OutcomeClass, bank_name};
 use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored, TimerEntry};
 use crate::sandbox::state::store::ChangeUnit;
 
@@ -49,7 +53,7 @@ impl StoredMethod {
     pub(crate) fn check(&self, parent: &str, now: DateTime<Utc>) -> Result<()> {
         SandboxRefusal::fields(parent, &self.problems)?;
         let Some(code) = self.broken_rule(now) else { return Ok(()) };
-        Err(SandboxRefusal::rule(code, &test_numbers::message_text(code)))
+        Err(SandboxRefusal::rule(code, &decline_text(code)))
     }
 
     /// Returns the rule that the details break, if their fields are valid.
@@ -83,7 +87,7 @@ pub(crate) fn card_details(cx: &ChangeUnit, card: NewCard) -> StoredMethod {
     let number = card.number.clone().unwrap_or_else(|| Secret::from(""));
     let digits = number.expose();
     let problems = saved_method::card_rules(&card);
-    let class = test_numbers::of_card(&card);
+    let class = card_class(&card);
     let published = is_published_test_number(digits) && digits != LUHN_WRONG;
     let shown = PaymentMethod {
         kind: MethodKind::Card,
@@ -118,7 +122,7 @@ pub(crate) fn bank_details(cx: &ChangeUnit, bank: NewBank) -> StoredMethod {
     let number = bank.account_number.clone().unwrap_or_else(|| Secret::from(""));
     let routing = bank.routing_number.clone().unwrap_or_default();
     let problems = saved_method::bank_rules(&bank);
-    let class = test_numbers::of_bank(&bank);
+    let class = bank_class(&bank);
     let both = format!("{routing}/{}", number.expose());
     let shown = PaymentMethod {
         kind: MethodKind::Bank,
@@ -152,7 +156,8 @@ pub(crate) fn bank_details(cx: &ChangeUnit, bank: NewBank) -> StoredMethod {
     }
 }
 
-fn whole_year(year: i64) -> i64 {
+/// Returns a year of four digits.
+pub(crate) fn whole_year(year: i64) -> i64 {
     if (0..100).contains(&year) { year.saturating_add(2000) } else { year }
 }
 
@@ -224,4 +229,124 @@ pub(crate) fn expiry_event_due(
     let today = cx.merchant(&owner.merchant)?.today(cx.now);
     let word = if expired { "expired" } else { "expiring" };
     Ok((expiry_day(method, expired) == Some(today)).then_some(word))
+}
+
+#[skip_serializing_none]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct OutcomeClass {
+    pub(crate) failure: Option<String>,
+    /// CVV result, if a CVV is given.
+    pub(crate) cvv_result: Option<String>,
+    pub(crate) avs_result: Option<String>,
+}
+
+fn card_class(card: &NewCard) -> OutcomeClass {
+    let number = card.number.as_ref().map_or("", Secret::expose);
+    let has_cvv = card.cvv.as_ref().is_some_and(|cvv| !cvv.expose().is_empty());
+    let failure = match number {
+        "4000000000000002" => Some("card_declined"),
+        "4000000000000044" => Some("card_declined_insufficient_funds"),
+        "4000000000000051" => Some("card_declined_limit_exceeded"),
+        "4000000000000069" => Some("card_expired"),
+        "4000000000000119" => Some("card_declined_processing_error"),
+        "4000000000000127" => Some("card_declined_hold"),
+        "4000000000000135" => Some("card_type_not_accepted"),
+        _ => None,
+    };
+    let cvv = match number {
+        "4000000000000077" => "UNAVAILABLE",
+        "4000000000000101" => "NOT_MATCHED",
+        _ => "MATCHED",
+    };
+    OutcomeClass {
+        failure: failure.map(str::to_owned),
+        cvv_result: has_cvv.then(|| cvv.to_owned()),
+        avs_result: avs(number, card).map(str::to_owned),
+    }
+}
+
+fn avs(number: &str, card: &NewCard) -> Option<&'static str> {
+    let given = |text: &Option<String>| text.as_deref().is_some_and(|text| !text.is_empty());
+    let (address, postal) = (given(&card.address1), given(&card.postal_code));
+    match (number, address, postal) {
+        ("4000000000000010", _, _)
+        | ("4000000000000028", _, false)
+        | ("4000000000000036", false, _) => Some("NO_MATCH"),
+        ("4000000000000085", _, _) => Some("UNAVAILABLE"),
+        ("4000000000000093", _, _) => Some("AVS_ERROR_INELIGIBLE"),
+        ("4000000000000028", _, true) | (_, false, true) => Some("POSTAL_CODE"),
+        ("4000000000000036", true, _) | (_, true, false) => Some("ADDRESS"),
+        (_, true, true) => Some("ADDRESS_AND_POSTAL_CODE"),
+        (_, false, false) => None,
+    }
+}
+
+fn bank_class(bank: &NewBank) -> OutcomeClass {
+    let account = bank.account_number.as_ref().map_or("", Secret::expose);
+    let failure = match (bank.routing_number.as_deref(), account) {
+        (Some("000000001"), _) => Some("ach_invalid_routing_number"),
+        (Some("000000013"), "1000000001") => Some("ach_declined"),
+        (Some("000000013"), "1000000002") => Some("ach_declined_hold"),
+        (Some("000000013"), "1000000003") => Some("ach_declined_duplicate"),
+        (Some("000000013"), "1000000004") => Some("ach_invalid_account_number"),
+        (Some("000000013"), "1000000005") => Some("ach_insufficient_funds"),
+        (Some("000000013"), "1000000006") => Some("ach_account_not_found"),
+        (Some("000000013"), "1000000007") => Some("ach_account_closed"),
+        (Some("000000013"), "1000000008") => Some("ach_account_frozen"),
+        (Some("000000013"), "1000000009") => Some("ach_limit_exceeded"),
+        (Some("000000013"), "1000000010") => Some("ach_processing_error"),
+        _ => None,
+    };
+    OutcomeClass { failure: failure.map(str::to_owned), ..OutcomeClass::default() }
+}
+
+fn bank_name(routing: &str) -> &'static str {
+    match routing {
+        "000000013" => "FIRST BANK OF TESTING",
+        "000000000" => "TEST FEDERAL CREDIT UNION",
+        _ => "BANK OF THE SANDBOX",
+    }
+}
+
+/// Failure code of a payment from a country that its account does not accept. It is answered like a
+/// refused credential (service-facts, 26).
+pub(crate) const COUNTRY_DENIED: &str = "not_authorized_country_denied";
+
+pub(crate) fn decline_code(code: &str) -> &str {
+    if code == COUNTRY_DENIED { "not_authorized" } else { code }
+}
+
+pub(crate) fn decline_status(code: &str) -> StatusCode {
+    match code {
+        COUNTRY_DENIED => StatusCode::UNAUTHORIZED,
+        "ach_processing_error" | "card_processing_error" => StatusCode::INTERNAL_SERVER_ERROR,
+        _ => StatusCode::UNPROCESSABLE_ENTITY,
+    }
+}
+
+/// Returns the short text of a failure (service-facts, 20 and 26b: every error has one, and clients
+/// compare some).
+pub(crate) fn decline_text(code: &str) -> String {
+    let known = match code {
+        COUNTRY_DENIED => "Not authorized",
+        "card_declined" => "Card declined",
+        "card_declined_insufficient_funds" => "Card declined: insufficient funds",
+        "card_declined_limit_exceeded" => "Card declined: limit exceeded",
+        "card_expired" => "Card is expired",
+        "card_number_invalid" => "Card number is invalid",
+        "card_declined_processing_error" => "Card declined: processing error",
+        "card_declined_hold" => "Card declined: hold card",
+        "card_type_not_accepted" => "Card type is not accepted",
+        "ach_declined" | "ach_declined_hold" => "Transaction was declined",
+        "ach_declined_duplicate" => "Transaction was declined as a duplicate",
+        "ach_insufficient_funds" => "Transaction was declined due to insufficient funds",
+        "ach_limit_exceeded" => "Transaction was declined due to limits exceeded",
+        "ach_invalid_account_number" => "Account number is invalid",
+        "ach_invalid_routing_number" => "Routing number is invalid",
+        "ach_account_not_found" => "Account was not found",
+        "ach_account_closed" => "Account is closed",
+        "ach_account_frozen" => "Account is frozen",
+        other => return other.replace('_', " "),
+    };
+    known.to_owned()
 }

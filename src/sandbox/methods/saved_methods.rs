@@ -2,12 +2,13 @@
 //! (gateway-api, Saved cards, Saved banks); and the method that a request names, resolved: a
 //! token, a saved method, a method of a contact, or details.
 
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::api::call::Page;
 use crate::api::method::{MethodKind, PaymentMethod};
-use crate::api::method_token::{MethodRef, VaultMethod};
-use crate::api::rules::{FieldProblem, FieldProblems};
+use crate::api::method_token::MethodRef;
+use crate::api::rules::{FieldProblem, FieldProblems, has_word};
 use crate::api::saved_method::{NewBank, NewCard, SavedChange, bank_holder_rules, change_rules};
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::{Result, SandboxRefusal};
@@ -30,7 +31,7 @@ pub(crate) struct SavedMethodStore {
 
 /// Fields of a saved method that a PATCH may name: its texts, its type, which is known, and the
 /// public key.
-const PATCH_FIELDS: [&str; 4] = ["type", "reference", "description", "public_key"];
+const PATCH_FIELDS: &str = "type reference description public_key";
 
 impl SavedMethodStore {
     /// Checks field errors together, then the rules that are reported alone.
@@ -51,10 +52,9 @@ impl SavedMethodStore {
         details: StoredMethod,
     ) -> Result<PaymentMethod> {
         let owner = asked.owner()?;
-        let StoredMethod { reference, description, .. } = &details;
-        let (reference, description) = (reference.clone(), description.clone());
         let method = match token_id {
             Some(token) => {
+                let StoredMethod { reference, description, .. } = details;
                 let texts = SavedChange { reference, description, token_id: None };
                 self.take_token(cx, &owner, token, texts)?
             }
@@ -67,7 +67,7 @@ impl SavedMethodStore {
         let kept = Stored { owner, sequence, object, internal: method };
         cx.create(self.kind, &kept.owner.key(), &id, &kept)?;
         payment_methods::schedule_saved_expiry(cx, &kept.owner, &id, &kept.object)?;
-        self.index(cx, &kept, &id)?;
+        cx.index_reference(self.kind, &kept, kept.object.reference.as_deref(), &id)?;
         Ok(kept.object)
     }
 
@@ -99,17 +99,6 @@ impl SavedMethodStore {
         cx.find(self.kind, owner, id)
     }
 
-    pub(crate) fn payment_details(
-        &self,
-        cx: &ChangeUnit,
-        owner: &ObjectOwner,
-        id: &str,
-    ) -> Result<StoredMethod> {
-        let mut method = self.find(cx, owner, id)?.internal;
-        method.shown.id = Some(id.to_owned());
-        Ok(method)
-    }
-
     /// PATCH: changes the texts, or the details by a token.
     pub(crate) fn patch(
         &self,
@@ -133,7 +122,7 @@ impl SavedMethodStore {
         kept.object = show(id, &kept.internal, kept.object.created, cx);
         cx.update(self.kind, id, &kept)?;
         payment_methods::schedule_saved_expiry(cx, &kept.owner, id, &kept.object)?;
-        self.index(cx, &kept, id)?;
+        cx.index_reference(self.kind, &kept, kept.object.reference.as_deref(), id)?;
         Ok(kept.object)
     }
 
@@ -177,19 +166,9 @@ impl SavedMethodStore {
         Ok(paging.of_vec(all))
     }
 
-    fn key(&self, kept: &StoredPaymentMethod) -> Option<String> {
-        let reference = kept.object.reference.as_deref()?;
-        Some(ChangeUnit::reference_key(self.kind, kept, reference))
-    }
-
-    fn index(&self, cx: &mut ChangeUnit, kept: &StoredPaymentMethod, id: &str) -> Result<()> {
-        let Some(key) = self.key(kept) else { return Ok(()) };
-        cx.put(&key, &id)
-    }
-
     fn unindex(&self, cx: &mut ChangeUnit, kept: &StoredPaymentMethod) {
-        if let Some(key) = self.key(kept) {
-            cx.remove(&key);
+        if let Some(reference) = &kept.object.reference {
+            cx.remove(&ChangeUnit::reference_key(self.kind, kept, reference));
         }
     }
 }
@@ -199,11 +178,9 @@ impl SavedMethodStore {
 fn by_token_only(body: &Value) -> Vec<FieldProblem> {
     let mut problems = FieldProblems::default();
     for (name, value) in body.as_object().into_iter().flatten() {
-        let is_detail = tokens::METHOD_FIELDS.contains(&name.as_str())
-            && !PATCH_FIELDS.contains(&name.as_str());
-        if is_detail && !value.is_null() {
-            problems.add(name, "invalid", "Payment details are changed by a token only");
-        }
+        let is_detail = has_word(tokens::METHOD_FIELDS, name) && !has_word(PATCH_FIELDS, name);
+        let text = "Payment details are changed by a token only";
+        problems.unless(!is_detail || value.is_null(), name, "invalid", text);
     }
     problems.into_list()
 }
@@ -297,21 +274,12 @@ pub(crate) fn resolve_method(
     Ok(ResolvedMethod { method, token, parent: "method" })
 }
 
+/// Returns the details of a saved card, of a saved bank, or of a method of a contact.
 fn find_saved(cx: &ChangeUnit, owner: &ObjectOwner, id: &str) -> Result<StoredMethod> {
-    let found = SAVED_CARDS
-        .payment_details(cx, owner, id)
-        .or_else(|_| SAVED_BANKS.payment_details(cx, owner, id));
-    let found = found.or_else(|_| vault_details(cx, owner, id));
-    found.map_err(|_| SandboxRefusal::not_found("PaymentMethod", id))
-}
-
-pub(crate) fn vault_details(
-    cx: &ChangeUnit,
-    owner: &ObjectOwner,
-    id: &str,
-) -> Result<StoredMethod> {
-    let kept: Stored<VaultMethod, StoredMethod> = cx.find(ObjectKind::VAULT_METHOD, owner, id)?;
-    let mut method = kept.internal;
+    let mut kinds = [ObjectKind::CARD, ObjectKind::BANK, ObjectKind::VAULT_METHOD].into_iter();
+    let found = kinds.find_map(|kind| cx.find::<IgnoredAny, StoredMethod>(kind, owner, id).ok());
+    let found = found.ok_or_else(|| SandboxRefusal::not_found("PaymentMethod", id))?;
+    let mut method = found.internal;
     method.shown.id = Some(id.to_owned());
     Ok(method)
 }

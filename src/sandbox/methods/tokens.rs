@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::api::call::Auth;
 use crate::api::method::PaymentMethod;
 use crate::api::method_token::{MethodRef, TOKEN_LIFE_MINUTES};
+use crate::api::rules::has_word;
 use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::body;
 use crate::sandbox::merchants::auth;
@@ -20,35 +21,10 @@ use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored, TimerEntry
 use crate::sandbox::state::store::ChangeUnit;
 
 /// A method's own fields; other fields are returned under `form_data`.
-pub(crate) const METHOD_FIELDS: [&str; 27] = [
-    "type",
-    "number",
-    "cvv",
-    "exp_month",
-    "exp_year",
-    "name",
-    "address1",
-    "address2",
-    "city",
-    "state",
-    "postal_code",
-    "country",
-    "phone",
-    "email",
-    "card_type",
-    "routing_number",
-    "account_number",
-    "account_type",
-    "account_holder_type",
-    "given_name",
-    "surname",
-    "reference",
-    "description",
-    "form_data",
-    "redirect_url",
-    "public_key",
-    "bank_name",
-];
+pub(crate) const METHOD_FIELDS: &str = "\
+    type number cvv exp_month exp_year name address1 address2 city state postal_code country phone \
+    email card_type routing_number account_number account_type account_holder_type given_name \
+    surname reference description form_data redirect_url public_key bank_name";
 
 /// Maximum lengths; longer values are cut (service-facts, 37).
 const FIELD_LENGTHS: [(&str, usize); 7] = [
@@ -106,7 +82,7 @@ fn caller(
 /// hold some of them, or be another value, which is kept unchanged (service-facts, 38).
 fn form_data(body: &Map<String, Value>, form: bool) -> Option<Value> {
     let given = body.get("form_data").filter(|data| !form && !data.is_null());
-    let is_extra = |name: &str, value: &Value| !METHOD_FIELDS.contains(&name) && !value.is_null();
+    let is_extra = |name: &str, value: &Value| !has_word(METHOD_FIELDS, name) && !value.is_null();
     let extra = body.iter().filter(|(name, value)| is_extra(name, value));
     let mut all: Map<String, Value> = match given {
         Some(Value::Object(own)) => own.clone(),
@@ -128,10 +104,10 @@ fn read_method(body: Map<String, Value>) -> Result<MethodRef> {
             *text = text.chars().take(most).collect();
         }
     }
-    let no_number = |value: &Value| !value.is_i64();
-    fields.retain(|name, value| !(name.starts_with("exp_") && no_number(value)));
-    let is_iso = |value: &Value| value.as_str().is_some_and(|code| code.len() == 2);
-    fields.retain(|name, value| name != "country" || is_iso(value));
+    fields.retain(|name, value| match name.as_str() {
+        "country" => value.as_str().is_some_and(|code| code.len() == 2),
+        name => !name.starts_with("exp_") || value.is_i64(),
+    });
     serde_path_to_error::deserialize(Value::Object(fields)).map_err(|error| {
         SandboxRefusal::field(&error.path().to_string(), "invalid", "Value is invalid")
     })

@@ -22,7 +22,7 @@ use crate::api::rules::{FieldProblem, Problem, ProblemMessage};
 use crate::api::wire::Timestamp;
 use crate::base::secret::Secret;
 use crate::sandbox::answer::{Result, SandboxRefusal};
-use crate::sandbox::merchants::oauth::issue_code;
+use crate::sandbox::merchants::auth::issue_code;
 use crate::sandbox::onboarding::record::{
     self, ApplicationTransition, StoredApplication, after, text,
 };
@@ -67,14 +67,13 @@ pub(crate) fn validate(
     if problems.is_empty() {
         return Ok(());
     }
+    // The web application's form of a message: code, context, level and text (partner-api, Errors).
+    let message = |problem: &FieldProblem| {
+        let whole = problem.to_message("");
+        ProblemMessage { facility: None, sub_code: None, ..whole }
+    };
     let problem = Problem { messages: problems.iter().map(message).collect() };
     Err(SandboxRefusal::of(StatusCode::UNPROCESSABLE_ENTITY, problem))
-}
-
-/// Converts a problem to the web application's form of a message: code, context, level and text
-/// (partner-api, Errors).
-fn message(problem: &FieldProblem) -> ProblemMessage {
-    ProblemMessage { facility: None, sub_code: None, ..problem.to_message("") }
 }
 
 /// Lists the problems that [`validate`] refuses.
@@ -86,19 +85,14 @@ pub(crate) fn problems(
     let plan = cx.settings.plan(text(fields, "plan"));
     let mut problems = rules(submission, fields, plan == Some(true));
     if plan.is_none() && !text(fields, "plan").is_empty() {
-        problems.push(field_problem("plan", "Plan is unknown"));
+        problems.push(FieldProblem::new("plan", "invalid", "Plan is unknown"));
     }
     let is_trial = submission == Submission::Complete && !text(fields, "test").is_empty();
     if is_test_name(text(fields, "business_name")) && !is_trial && record::is_test_submitted(cx)? {
-        problems
-            .push(field_problem("business_name", "Business name of a test was submitted already"));
+        let text = "Business name of a test was submitted already";
+        problems.push(FieldProblem::new("business_name", "invalid", text));
     }
     Ok(problems)
-}
-
-fn field_problem(context: &str, message: &str) -> FieldProblem {
-    let (context, message) = (context.to_owned(), message.to_owned());
-    FieldProblem { context, sub_code: "invalid".to_owned(), message }
 }
 
 pub(crate) fn submit_and_schedule(
@@ -130,7 +124,6 @@ pub(crate) fn is_started(found: &StoredApplication) -> bool {
 }
 
 const DELAY: TimeDelta = TimeDelta::seconds(5);
-
 pub(crate) const TEST_DELAY: TimeDelta = TimeDelta::seconds(2);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -186,21 +179,18 @@ pub(crate) fn decide(
     record::load(cx, id)
 }
 
-fn transition_of(decision: &SandboxDecision, again: bool) -> ApplicationTransition {
-    match decision {
-        SandboxDecision::Approve if again => ApplicationTransition::Reconsider,
-        SandboxDecision::Approve => ApplicationTransition::Approve,
-        SandboxDecision::Decline(_) => ApplicationTransition::Decline,
-    }
-}
-
 fn settle_decision(
     cx: &mut ChangeUnit,
     mut found: StoredApplication,
     decision: &SandboxDecision,
     again: bool,
 ) -> Result<()> {
-    found.object.state = after(found.object.state, transition_of(decision, again))?;
+    let transition = match decision {
+        SandboxDecision::Approve if again => ApplicationTransition::Reconsider,
+        SandboxDecision::Approve => ApplicationTransition::Approve,
+        SandboxDecision::Decline(_) => ApplicationTransition::Decline,
+    };
+    found.object.state = after(found.object.state, transition)?;
     found.object.decided = Some(Timestamp(cx.now));
     let reference = found.object.reference.clone();
     let event = match decision {

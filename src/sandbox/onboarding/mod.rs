@@ -1,7 +1,6 @@
 //! Merchant applications: the form, its rules and the decision.
 
 pub mod applications;
-pub mod field_texts;
 pub mod form;
 pub mod page;
 pub mod record;

@@ -47,17 +47,6 @@ fn key(token: &str) -> String {
     format!("x/sign_up/{token}")
 }
 
-pub(crate) fn open(
-    cx: &mut ChangeUnit,
-    asked: &ParsedRequest,
-    id: ApplicationId,
-) -> Result<String> {
-    let token = cx.fresh_secret("sign up", LONG_LENGTH);
-    let expires = Timestamp(cx.after(OPENS_FOR));
-    cx.put(&key(&token), &SignUpLink { id, expires, opened: false })?;
-    Ok(format!("{}{}", web_url(cx, asked), PATH.replace("{token}", &token)))
-}
-
 /// Returns `{web_url}` of the brand: the host of the request, with the scheme of the sandbox's own
 /// URL.
 fn web_url(cx: &ChangeUnit, asked: &ParsedRequest) -> String {
@@ -178,7 +167,11 @@ pub(crate) fn sign_up(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Star
     applications::validate(cx, Submission::SignUp, &fields)?;
     let found = record::create(cx, Submission::SignUp, fields)?;
     let id = found.object.id;
-    let redirect_uri = Some(open(cx, asked, id)?.into());
+    let token = cx.fresh_secret("sign up", LONG_LENGTH);
+    let expires = Timestamp(cx.after(OPENS_FOR));
+    cx.put(&key(&token), &SignUpLink { id, expires, opened: false })?;
+    let page = format!("{}{}", web_url(cx, asked), PATH.replace("{token}", &token));
+    let redirect_uri = Some(page.into());
     Ok(StartedSignUp { merchant_application: SignUpPage { id, redirect_uri } })
 }
 

@@ -5,7 +5,6 @@
 
 use std::sync::{Arc, LazyLock};
 
-use http::StatusCode;
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
 
@@ -76,27 +75,15 @@ const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
 
 /// Refusals: the name of the response, its status and its text.
-const REFUSALS: [(&str, StatusCode, &str); 8] = [
-    ("BadRequest", StatusCode::BAD_REQUEST, "The body cannot be read, or is not valid here."),
-    (
-        "NotAuthorized",
-        StatusCode::UNAUTHORIZED,
-        "The credential is missing, or does not allow this request.",
-    ),
-    ("NotFound", StatusCode::NOT_FOUND, "This owner has no such object."),
-    ("Conflict", StatusCode::CONFLICT, "Another request changed the object meanwhile."),
-    ("TooLarge", StatusCode::PAYLOAD_TOO_LARGE, "The body is too long."),
-    (
-        "Refused",
-        StatusCode::UNPROCESSABLE_ENTITY,
-        "Fields or rules are violated; each has a message.",
-    ),
-    (
-        "TooMany",
-        StatusCode::TOO_MANY_REQUESTS,
-        "Too many requests; `Retry-After` gives the time to wait.",
-    ),
-    ("Broken", StatusCode::INTERNAL_SERVER_ERROR, "The service failed."),
+const REFUSALS: [(&str, u16, &str); 8] = [
+    ("BadRequest", 400, "The body cannot be read, or is not valid here."),
+    ("NotAuthorized", 401, "The credential is missing, or does not allow this request."),
+    ("NotFound", 404, "This owner has no such object."),
+    ("Conflict", 409, "Another request changed the object meanwhile."),
+    ("TooLarge", 413, "The body is too long."),
+    ("Refused", 422, "Fields or rules are violated; each has a message."),
+    ("TooMany", 429, "Too many requests; `Retry-After` gives the time to wait."),
+    ("Broken", 500, "The service failed."),
 ];
 
 /// Paths at which an object made at another path is found.
@@ -155,7 +142,7 @@ fn responses(schemas: &mut Schemas) -> Value {
         generator.subschema_for::<Problem>()
     }
     let schema = schemas.reply(problem);
-    let answer = |(name, _, text): (&str, StatusCode, &str)| {
+    let answer = |(name, _, text): (&str, u16, &str)| {
         (name.to_owned(), json!({"description": text, "content": { JSON: {"schema": schema} }}))
     };
     Value::Object(REFUSALS.into_iter().map(answer).collect())
@@ -216,18 +203,18 @@ fn refusals(one: &Operation) -> impl Iterator<Item = (String, Value)> {
     let (acts, takes) = (*method != "GET", spoken.request.is_some());
     let named = names(path).next().is_some();
     let open = spoken.auth == Auth::None && !takes;
-    let can = move |status: StatusCode| match status {
-        StatusCode::NOT_FOUND => named || takes,
-        StatusCode::CONFLICT => acts,
-        StatusCode::PAYLOAD_TOO_LARGE => takes,
-        StatusCode::UNPROCESSABLE_ENTITY => acts || takes || !spoken.query.is_empty(),
-        StatusCode::UNAUTHORIZED => !open,
+    let can = move |status: u16| match status {
+        401 => !open,
+        404 => named || takes,
+        409 => acts,
+        413 => takes,
+        422 => acts || takes || !spoken.query.is_empty(),
         _ => true,
     };
     let refusals = REFUSALS.into_iter().filter(move |(_, status, _)| can(*status));
     refusals.map(|(name, status, _)| {
         let answer = json!({"$ref": format!("#/components/responses/{name}")});
-        (status.as_str().to_owned(), answer)
+        (status.to_string(), answer)
     })
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use http::StatusCode;
 use maud::{Markup, html};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::sandbox::answer::SandboxAnswer;
 use crate::sandbox::pages::SandboxPage;
@@ -198,15 +198,9 @@ pub(crate) fn example(schema: &Value, components: &Value) -> Value {
 
 fn example_value(schema: &Value, components: &Value, depth: usize) -> Value {
     let schema = resolve_ref(schema, components);
-    if let Some(own) = value_at(schema, "/examples/0").as_str() {
-        return json!(own);
-    }
-    for given in
-        [value_at(schema, "/examples/0"), value_at(schema, "/const"), value_at(schema, "/enum/0")]
-    {
-        if !given.is_null() {
-            return given.clone();
-        }
+    let mut given = ["/examples/0", "/const", "/enum/0"].map(|at| value_at(schema, at)).into_iter();
+    if let Some(given) = given.find(|given| !given.is_null()) {
+        return given.clone();
     }
     let word = |kind: &Value| kind.as_str().map(str::to_owned);
     let first = |all: &Vec<Value>| all.iter().find_map(word);
@@ -240,12 +234,8 @@ fn example_object(schema: &Value, components: &Value, depth: usize) -> Value {
     let wanted = |name: &str| named.is_none_or(|all| all.iter().any(|one| one == name));
     let fields = value_at(schema, "/properties").as_object().into_iter().flatten();
     let fields = fields.filter(|(name, _)| depth < EXAMPLE_DEPTH_MAX && wanted(name));
-    let shown: Map<String, Value> = fields
-        .map(|(name, field)| {
-            (name.clone(), example_value(field, components, depth.saturating_add(1)))
-        })
-        .collect();
-    Value::Object(shown)
+    let example = |field| example_value(field, components, depth.saturating_add(1));
+    fields.map(|(name, field)| (name.clone(), example(field))).collect()
 }
 
 /// Returns 1000 minor units, clamped to the schema's bounds.

@@ -5,6 +5,7 @@
 //! readers: no nulls in objects, no defaults of our own types.
 
 use http::StatusCode;
+use percent_encoding::percent_decode_str;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value};
@@ -12,12 +13,14 @@ use serde_json::{Map, Value};
 use crate::api::call::{Auth, Endpoint, Method, Parameter};
 use crate::sandbox::answer::{Result, SandboxAnswer};
 use crate::sandbox::options::ServiceSurface;
-use crate::sandbox::request::{ParsedRequest, decode};
+use crate::sandbox::request::ParsedRequest;
 use crate::sandbox::state::store::ChangeUnit;
 
 pub(crate) type RouteHandler =
     Box<dyn Fn(&mut ChangeUnit, &ParsedRequest) -> Result<SandboxAnswer> + Send + Sync>;
 
+#[derive(derive_more::Debug)]
+#[debug("{method} /{}", pattern.join("/"))]
 pub(crate) struct Route {
     pub(crate) method: &'static str,
     pub(crate) pattern: Vec<&'static str>,
@@ -26,12 +29,6 @@ pub(crate) struct Route {
     /// Its description in the document; `None` for a page.
     pub(crate) doc: Option<RouteDoc>,
     pub(crate) handler: RouteHandler,
-}
-
-impl std::fmt::Debug for Route {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} /{}", self.method, self.pattern.join("/"))
-    }
 }
 
 /// Returns the parts of a path.
@@ -55,12 +52,14 @@ impl Route {
     /// Makes the route a PUT of the public surface with a name of its own.
     pub(crate) fn put(&mut self, name: &'static str) {
         self.method = Method::Put.as_str();
-        self.public().describe(|doc| doc.with_name(name));
+        self.public().describe(|doc| doc.name = name);
     }
 
     /// Changes the description.
-    pub(crate) fn describe(&mut self, change: impl FnOnce(RouteDoc) -> RouteDoc) {
-        self.doc = self.doc.map(change);
+    pub(crate) fn describe(&mut self, change: impl FnOnce(&mut RouteDoc)) {
+        if let Some(doc) = &mut self.doc {
+            change(doc);
+        }
     }
 
     pub(crate) fn fits(&self, parts: &[&str]) -> bool {
@@ -70,7 +69,7 @@ impl Route {
 
     pub(crate) fn parameters(&self, parts: &[&str]) -> Vec<String> {
         let pairs = self.pattern.iter().zip(parts).filter(|(own, _)| own.starts_with('{'));
-        pairs.map(|(_, part)| decode(&part.replace('+', "%2B"))).collect()
+        pairs.map(|(_, part)| percent_decode_str(part).decode_utf8_lossy().into_owned()).collect()
     }
 }
 
@@ -104,19 +103,6 @@ impl RouteDoc {
             status: StatusCode::OK,
             forms: None,
         }
-    }
-
-    pub(crate) fn without_content(self) -> Self {
-        Self { status: StatusCode::NO_CONTENT, ..self }
-    }
-
-    /// Returns the description with forms accepted on this surface and larger ones.
-    pub(crate) fn with_forms(self, surface: ServiceSurface) -> Self {
-        Self { forms: Some(surface), ..self }
-    }
-
-    pub(crate) fn with_name(self, name: &'static str) -> Self {
-        Self { name, ..self }
     }
 }
 

@@ -13,18 +13,18 @@ use crate::api::transaction::{self, NewCharge, Transaction, TransactionStatus, T
 use crate::api::transaction_action::{CAPTURE_LATER, NewCapture, capture_rules};
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::{Result, SandboxRefusal};
-use crate::sandbox::merchants::oauth::client_id;
+use crate::sandbox::merchants::auth::client_id;
 use crate::sandbox::merchants::policy::UNAVAILABLE;
 use crate::sandbox::merchants::processing::{need_currency, need_same_currency};
 use crate::sandbox::merchants::{auth, processing};
-use crate::sandbox::methods::payment_methods::StoredMethod;
+use crate::sandbox::methods::payment_methods::{decline_code, decline_status, decline_text};
 use crate::sandbox::methods::saved_methods::ResolvedMethod;
-use crate::sandbox::methods::{saved_methods, test_numbers, tokens};
+use crate::sandbox::methods::{saved_methods, tokens};
 use crate::sandbox::payments::order::PaymentOrder;
 use crate::sandbox::payments::transactions::{
     StoredTransaction, TransactionTransition, status_refusal,
 };
-use crate::sandbox::payments::{order, search, signatures, transactions};
+use crate::sandbox::payments::{order, signatures, transactions};
 use crate::sandbox::request::{PageQuery, ParsedRequest};
 use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored, TimerEntry};
 use crate::sandbox::state::store::ChangeUnit;
@@ -55,7 +55,9 @@ impl CheckedCharge {
         let account = merchant.account(owner.mode, kind, named, of_key)?;
         need_currency(account, new.currency.as_deref())?;
         let account = account.id.clone();
-        check_terms(&new, &resolved.method)?;
+        let fits = new.auto_capture != Some(false) || resolved.method.is_card();
+        let text = "Only cards can be authorized without capture";
+        SandboxRefusal::unless(fits, UNAVAILABLE, text)?;
         let policy = cx.policy(&owner.merchant)?;
         policy.need_reference(new.reference.as_deref())?;
         order::need_fields(&policy, &account, &resolved.method, resolved.is_saved())?;
@@ -76,7 +78,7 @@ impl CheckedCharge {
         if let Some(token) = &token {
             tokens::end(cx, token)?;
         }
-        order::deny_by_country(cx, asked, &owner, &account, &mut method);
+        order::deny_by_country(cx, asked, &account, &mut method);
         order::deny_by_brand(&*cx.policy(&owner.merchant)?, &account, &mut method);
         let tip = signatures::Tip::of(cx, &mut new);
         let order = PaymentOrder {
@@ -98,12 +100,6 @@ impl CheckedCharge {
     }
 }
 
-fn check_terms(new: &NewCharge, method: &StoredMethod) -> Result<()> {
-    let text = "Only cards can be authorized without capture";
-    let fits = new.auto_capture != Some(false) || method.is_card();
-    SandboxRefusal::unless(fits, UNAVAILABLE, text)
-}
-
 /// Returns the charge, or the decline that names the transaction it left.
 pub(crate) fn into_answer(kept: StoredTransaction) -> Result<Transaction> {
     match &kept.object.failure_code {
@@ -116,10 +112,10 @@ pub(crate) fn decline_refusal(code: &str, transaction: &str) -> SandboxRefusal {
     let message = ProblemMessage {
         facility: Some("payment_processor".to_owned()),
         entity_id: Some(transaction.to_owned()),
-        ..ProblemMessage::new(test_numbers::error_code(code), &test_numbers::message_text(code))
+        ..ProblemMessage::new(decline_code(code), &decline_text(code))
     };
     SandboxRefusal {
-        status: test_numbers::status(code),
+        status: decline_status(code),
         problem: Problem { messages: vec![message] },
         keeps_effects: true,
     }
@@ -158,7 +154,8 @@ pub(crate) fn settle(
     let mut kept = Stored { owner: order.owner, sequence, object, internal: order.method };
     let under = kept.owner.key();
     cx.create(ObjectKind::TRANSACTION, &under, &id, &kept)?;
-    search::index_reference(cx, &kept)?;
+    let reference = kept.object.reference.as_deref();
+    cx.index_reference(ObjectKind::TRANSACTION, &kept, reference, &id)?;
     transactions::emit(cx, &kept, "transaction.created")?;
     if let Some(code) = failure {
         kept.object.failure_code = Some(code);
@@ -253,7 +250,7 @@ pub(crate) fn capture(
     let owner = asked.owner()?;
     let mut kept = find(cx, &owner, asked.parameter(0))?;
     SandboxRefusal::fields("", &capture_rules(&new))?;
-    auth::need_country(cx, asked, &owner, &kept.object.account_id)?;
+    auth::need_country(cx, asked, &kept.object.account_id)?;
     cx.policy(&owner.merchant)?.need_capture(&kept.object.account_id)?;
     let is_authorized = kept.object.status == TransactionStatus::Authorized;
     SandboxRefusal::ensure(is_authorized && transactions::is_hold(&kept.object), status_refusal)?;

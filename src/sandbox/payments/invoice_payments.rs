@@ -36,23 +36,22 @@ pub(crate) enum InvoiceTransition {
 
 /// Returns the state after a change. 422 for a change that the state does not allow.
 pub(crate) fn after(state: InvoiceState, change: InvoiceTransition) -> Result<InvoiceState> {
+    use {InvoiceState as S, InvoiceTransition as T};
     match (state, change) {
-        (_, InvoiceTransition::NonePaid) => Ok(InvoiceState::Pending),
-        (_, InvoiceTransition::PartPaid) => Ok(InvoiceState::PartiallyPaid),
-        (InvoiceState::Paid, InvoiceTransition::Pay) => {
+        (_, T::NonePaid) => Ok(S::Pending),
+        (_, T::PartPaid) => Ok(S::PartiallyPaid),
+        (S::Paid, T::Pay) => {
             let text = "This invoice is paid already";
             Err(SandboxRefusal::rule("unavailable_for_current_status", text))
         }
-        (_, InvoiceTransition::Pay | InvoiceTransition::FullyPaid) => Ok(InvoiceState::Paid),
+        (_, T::Pay | T::FullyPaid) => Ok(S::Paid),
     }
 }
 
 impl InvoiceState {
     pub(crate) fn of(word: &str) -> Result<Self> {
-        let all = [Self::Pending, Self::PartiallyPaid, Self::Paid];
-        all.into_iter()
-            .find(|state| state.as_str() == word)
-            .ok_or_else(SandboxRefusal::server_error)
+        let mut all = [Self::Pending, Self::PartiallyPaid, Self::Paid].into_iter();
+        all.find(|state| state.as_str() == word).ok_or_else(SandboxRefusal::server_error)
     }
 
     pub(crate) fn as_str(self) -> &'static str {
@@ -119,15 +118,12 @@ fn status(status: &TransactionStatus) -> &'static str {
 fn settle(cx: &mut ChangeUnit, mut kept: StoredInvoice) -> Result<()> {
     let mut paid: i64 = 0;
     for payment in &mut kept.object.invoice_payments {
-        let found = cx.find_any_owner::<Transaction, StoredMethod>(
-            ObjectKind::TRANSACTION,
-            &payment.transaction_id,
-        )?;
+        let (kind, id) = (ObjectKind::TRANSACTION, &payment.transaction_id);
+        let found = cx.find_any_owner::<Transaction, StoredMethod>(kind, id)?;
         let Some(found) = found else { continue };
         status(&found.object.status).clone_into(&mut payment.status);
-        paid = paid
-            .checked_add(counted_amount(&found.object))
-            .ok_or_else(SandboxRefusal::server_error)?;
+        let sum = paid.checked_add(counted_amount(&found.object));
+        paid = sum.ok_or_else(SandboxRefusal::server_error)?;
     }
     let invoice = &mut kept.object;
     invoice.amount_paid = paid;
@@ -141,13 +137,12 @@ fn settle(cx: &mut ChangeUnit, mut kept: StoredInvoice) -> Result<()> {
 
 /// Returns the amount of a payment that counts: without refunds, and 0 for a failed or voided one.
 fn counted_amount(paid: &Transaction) -> i64 {
+    use TransactionStatus as S;
     match paid.status {
-        TransactionStatus::Pending
-        | TransactionStatus::Authorized
-        | TransactionStatus::Completed => {
+        S::Pending | S::Authorized | S::Completed => {
             paid.amount.saturating_sub(paid.amount_refunded.unwrap_or(0))
         }
-        TransactionStatus::Voided | TransactionStatus::Failed | TransactionStatus::Other(_) => 0,
+        S::Voided | S::Failed | S::Other(_) => 0,
     }
 }
 

@@ -2,7 +2,7 @@
 //! countries, CVV and address results, and the merchant's volume in a day and a month (partner-api,
 //! `required_payment_fields` and `accepted_card_types`; service-facts, part 2).
 
-use chrono::{Datelike, NaiveDate};
+use chrono::Datelike;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -11,8 +11,7 @@ use crate::api::rules::FieldProblems;
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::auth;
 use crate::sandbox::merchants::policy::{MerchantPolicy, PAYMENT_FIELDS, VelocityLimits};
-use crate::sandbox::methods::payment_methods::StoredMethod;
-use crate::sandbox::methods::test_numbers::{COUNTRY_DENIED, OutcomeClass};
+use crate::sandbox::methods::payment_methods::{COUNTRY_DENIED, OutcomeClass, StoredMethod};
 use crate::sandbox::request::ParsedRequest;
 use crate::sandbox::state::objects::ObjectOwner;
 use crate::sandbox::state::store::ChangeUnit;
@@ -74,11 +73,10 @@ pub(crate) fn deny_by_brand(policy: &MerchantPolicy, account: &str, method: &mut
 pub(crate) fn deny_by_country(
     cx: &ChangeUnit,
     asked: &ParsedRequest,
-    owner: &ObjectOwner,
     account: &str,
     method: &mut StoredMethod,
 ) {
-    if auth::need_country(cx, asked, owner, account).is_err() {
+    if auth::need_country(cx, asked, account).is_err() {
         method.class.failure = Some(COUNTRY_DENIED.to_owned());
     }
 }
@@ -120,13 +118,20 @@ impl Volume {
     }
 }
 
-fn day(owner: &ObjectOwner, date: NaiveDate) -> String {
-    format!("x/volume/{}/{date}", owner.key())
+/// Returns the keys of the owner's volume of today and of this month.
+fn volume_keys(cx: &ChangeUnit, owner: &ObjectOwner) -> Result<[String; 2]> {
+    let today = cx.merchant(&owner.merchant)?.today(cx.now);
+    let month = format!("{}-{:02}", today.year(), today.month());
+    Ok([today.to_string(), month].map(|period| format!("x/volume/{}/{period}", owner.key())))
 }
 
-fn month(owner: &ObjectOwner, date: NaiveDate) -> String {
-    format!("x/volume/{}/{}-{:02}", owner.key(), date.year(), date.month())
-}
+/// The limits of a day and of a month, in the order in which they count.
+const LIMIT_CODES: [&str; 4] = [
+    "merchant_trans_daily_count_exceeded",
+    "merchant_trans_daily_amount_exceeded",
+    "merchant_trans_monthly_count_exceeded",
+    "merchant_trans_monthly_amount_exceeded",
+];
 
 /// Returns the code of the first limit that a payment would exceed.
 pub(crate) fn exceeded_limit(
@@ -138,22 +143,14 @@ pub(crate) fn exceeded_limit(
     if limits.max_amount.is_some_and(|most| order.amount > most) {
         return Ok(Some("merchant_trans_max_amount_exceeded"));
     }
-    let today = cx.merchant(&order.owner.merchant)?.today(cx.now);
-    let then = |key: String| -> Result<Volume> {
-        Ok(cx.get::<Volume>(&key)?.unwrap_or_default().with(order.amount))
+    let then = |key: &str| -> Result<Volume> {
+        Ok(cx.get::<Volume>(key)?.unwrap_or_default().with(order.amount))
     };
-    let daily = then(day(&order.owner, today))?.exceeds(limits.daily_count, limits.daily_amount);
-    let monthly =
-        then(month(&order.owner, today))?.exceeds(limits.monthly_count, limits.monthly_amount);
-    let [day_count, day_amount] = daily;
-    let [month_count, month_amount] = monthly;
-    let codes = [
-        (day_count, "merchant_trans_daily_count_exceeded"),
-        (day_amount, "merchant_trans_daily_amount_exceeded"),
-        (month_count, "merchant_trans_monthly_count_exceeded"),
-        (month_amount, "merchant_trans_monthly_amount_exceeded"),
-    ];
-    Ok(codes.into_iter().find(|(is_over, _)| *is_over).map(|(_, code)| code))
+    let [day, month] = volume_keys(cx, &order.owner)?;
+    let daily = then(&day)?.exceeds(limits.daily_count, limits.daily_amount);
+    let monthly = then(&month)?.exceeds(limits.monthly_count, limits.monthly_amount);
+    let mut codes = daily.into_iter().chain(monthly).zip(LIMIT_CODES);
+    Ok(codes.find(|(is_over, _)| *is_over).map(|(_, code)| code))
 }
 
 /// Counts an accepted payment. Without limits nothing is counted, since nothing reads the count.
@@ -161,8 +158,7 @@ pub(crate) fn count_volume(cx: &mut ChangeUnit, owner: &ObjectOwner, amount: i64
     if cx.policy(&owner.merchant)?.limits == VelocityLimits::default() {
         return Ok(());
     }
-    let today = cx.merchant(&owner.merchant)?.today(cx.now);
-    for key in [day(owner, today), month(owner, today)] {
+    for key in volume_keys(cx, owner)? {
         let volume = cx.get::<Volume>(&key)?.unwrap_or_default().with(amount);
         cx.put(&key, &volume)?;
     }

@@ -7,7 +7,7 @@
 
 use chrono::Months;
 
-use crate::api::rules::{FieldProblems, TRANSACTION_REFERENCE_LENGTH_MAX};
+use crate::api::rules::FieldProblems;
 use crate::api::transaction::{Transaction, TransactionStatus, TransactionType};
 use crate::api::transaction_action::{
     NewCredit, NewRefund, NewVoid, credit_rules, refund_rules, void_rules,
@@ -15,7 +15,7 @@ use crate::api::transaction_action::{
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::auth;
-use crate::sandbox::merchants::oauth::client_id;
+use crate::sandbox::merchants::auth::client_id;
 use crate::sandbox::merchants::processing::{need_currency, need_same_currency};
 use crate::sandbox::methods::payment_methods::StoredMethod;
 use crate::sandbox::methods::saved_methods::ResolvedMethod;
@@ -23,7 +23,7 @@ use crate::sandbox::methods::{saved_methods, tokens};
 use crate::sandbox::payments::transactions::{
     StoredTransaction, TransactionTransition, emit, status_refusal,
 };
-use crate::sandbox::payments::{charges, order, search, transactions};
+use crate::sandbox::payments::{charges, order, transactions};
 use crate::sandbox::request::ParsedRequest;
 use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::state::store::ChangeUnit;
@@ -65,7 +65,7 @@ pub(crate) fn refund(
     }
     let mut method =
         other.map_or_else(|| charge.internal.clone().without_cvv(), |other| other.method);
-    order::deny_by_country(cx, asked, &owner, &charge.object.account_id, &mut method);
+    order::deny_by_country(cx, asked, &charge.object.account_id, &mut method);
     let NewRefund { reference, data, .. } = new;
     let refund = Transaction { amount, reference, data, ..new_refund(&charge.object) };
     charges::into_answer(begin(cx, owner, &mut charge, refund, method)?)
@@ -161,7 +161,8 @@ pub(crate) fn make_payout(
     };
     let kept = Stored { owner, sequence, object, internal: method };
     cx.create(ObjectKind::TRANSACTION, &kept.owner.key(), &kept.object.id, &kept)?;
-    search::index_reference(cx, &kept)?;
+    let reference = kept.object.reference.as_deref();
+    cx.index_reference(ObjectKind::TRANSACTION, &kept, reference, &kept.object.id)?;
     emit(cx, &kept, "transaction.created")?;
     Ok(kept)
 }
@@ -176,8 +177,7 @@ pub(crate) fn credit(
     let owner = asked.owner()?;
     let reference = new.reference.take().filter(|_| cx.is_public());
     let mut problems = FieldProblems::default();
-    let text = reference.as_deref();
-    problems.length_max("reference", "Reference", text, TRANSACTION_REFERENCE_LENGTH_MAX);
+    problems.transaction_reference(reference.as_deref());
     let problems = credit_rules(&new).into_iter().chain(problems.into_list()).collect();
     let resolved = saved_methods::resolve_checked(cx, &owner, new.method.take(), problems)?;
     let mut resolved = resolved.ok_or_else(SandboxRefusal::server_error)?;
@@ -190,7 +190,7 @@ pub(crate) fn credit(
     if let Some(token) = &resolved.token {
         tokens::end(cx, token)?;
     }
-    order::deny_by_country(cx, asked, &owner, &account.id, &mut resolved.method);
+    order::deny_by_country(cx, asked, &account.id, &mut resolved.method);
     let credit = Transaction {
         kind: TransactionType::Credit,
         account_id: account.id.clone(),
@@ -213,7 +213,7 @@ pub(crate) fn void(
     let owner = asked.owner()?;
     let mut kept = transactions::find(cx, &owner, asked.parameter(0))?;
     SandboxRefusal::fields("", &void_rules(&new))?;
-    auth::need_country(cx, asked, &owner, &kept.object.account_id)?;
+    auth::need_country(cx, asked, &kept.object.account_id)?;
     SandboxRefusal::ensure(!has_outstanding(cx, &kept.object.id)?, status_refusal)?;
     kept.object.void_reference = new.reference.filter(|text| !text.is_empty());
     transactions::apply(cx, &mut kept, TransactionTransition::Void)?;

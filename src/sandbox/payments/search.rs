@@ -2,13 +2,14 @@
 
 use std::cmp::Ordering;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::api::call::Page;
 use crate::api::transaction::Transaction;
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::{Result, SandboxRefusal};
-use crate::sandbox::payments::transactions::{self, StoredTransaction};
+use crate::sandbox::payments::transactions;
 use crate::sandbox::request::{PageQuery, ParsedRequest, moment};
 use crate::sandbox::state::objects::ObjectKind;
 use crate::sandbox::state::store::ChangeUnit;
@@ -21,12 +22,6 @@ pub(crate) fn get(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Transact
     Ok(Transaction { refunds: Some(refunds).filter(|refunds| !refunds.is_empty()), ..object })
 }
 
-pub(crate) fn index_reference(cx: &mut ChangeUnit, kept: &StoredTransaction) -> Result<()> {
-    let Some(reference) = &kept.object.reference else { return Ok(()) };
-    let key = ChangeUnit::reference_key(ObjectKind::TRANSACTION, kept, reference);
-    cx.put(&key, &kept.object.id)
-}
-
 /// GET /v1/transactions: newest first unless `order_by` says otherwise.
 pub(crate) fn search(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Page<Transaction>> {
     let owner = asked.owner()?;
@@ -34,30 +29,40 @@ pub(crate) fn search(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Page<
     let under = ObjectKind::TRANSACTION.list(&owner.key());
     let show = |id: &str| transactions::find(cx, &owner, id).map(|kept| kept.object);
     let filter = Filter::of(asked)?;
-    if filter.is_open() && asked.query("order_by").is_none() {
+    if filter == Filter::default() && asked.query("order_by").is_none() {
         return paging.of_list(cx, &under, show);
     }
-    let ids = match filter.reference() {
+    let ids = match filter.fields.iter().find(|(name, _)| name == "reference") {
         // Every reference that begins like this one.
-        Some(reference) => {
+        Some((_, reference)) => {
             let kind = ObjectKind::TRANSACTION;
             cx.ids_by_reference(&ChangeUnit::reference_prefix(kind, &owner, reference))?
         }
         None => cx.ids(&under, 0, u64::MAX)?,
     };
+    let order = format!("{},-created", asked.query("order_by").unwrap_or_default());
+    let all = ids.iter().map(|id| show(id)).collect::<Result<Vec<_>>>()?;
+    sorted_page(paging, all, &order, |transaction, value| filter.fits(transaction, value))
+}
+
+/// Returns a page of the objects that fit, sorted by the keys of `order`.
+pub(crate) fn sorted_page<T: Serialize>(
+    paging: PageQuery,
+    all: Vec<T>,
+    order: &str,
+    fits: impl Fn(&T, &Value) -> bool,
+) -> Result<Page<T>> {
     let mut found = Vec::new();
-    for id in &ids {
-        let transaction = show(id)?;
-        let value = serde_json::to_value(&transaction)?;
-        if filter.fits(&transaction, &value) {
-            found.push((value, transaction));
+    for object in all {
+        let value = serde_json::to_value(&object)?;
+        if fits(&object, &value) {
+            found.push((value, object));
         }
     }
-    found.sort_by(|one, other| compare("-created", &one.0, &other.0));
-    for key in asked.query("order_by").unwrap_or_default().rsplit(',') {
+    for key in order.rsplit(',') {
         found.sort_by(|one, other| compare(key, &one.0, &other.0));
     }
-    Ok(paging.of_vec(found.into_iter().map(|(_, transaction)| transaction).collect()))
+    Ok(paging.of_vec(found.into_iter().map(|(_, object)| object).collect()))
 }
 
 /// The filter of a search (service-facts, 44).
@@ -85,15 +90,6 @@ impl Filter {
             from: moment(asked, "start_date")?.map(Timestamp),
             until: moment(asked, "end_date")?.map(Timestamp),
         })
-    }
-
-    fn is_open(&self) -> bool {
-        *self == Self::default()
-    }
-
-    fn reference(&self) -> Option<&str> {
-        let of_reference = self.fields.iter().find(|(name, _)| name == "reference");
-        of_reference.map(|(_, text)| text.as_str())
     }
 
     fn fits(&self, transaction: &Transaction, value: &Value) -> bool {
@@ -128,7 +124,7 @@ fn contains_text(value: &Value, text: &str) -> bool {
 }
 
 /// Compares by one key of `order_by`: descending with `-`, else ascending.
-pub(crate) fn compare(key: &str, one: &Value, other: &Value) -> Ordering {
+fn compare(key: &str, one: &Value, other: &Value) -> Ordering {
     let name = key.trim().trim_start_matches(['-', '+']);
     let (left, right) = (one.get(name), other.get(name));
     let numbers = left.and_then(Value::as_i64).zip(right.and_then(Value::as_i64));

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::api::rules::FieldProblems;
+use crate::api::rules::FieldProblem;
 use crate::api::transaction::{
     NewCharge, NewSignature, Signature, TransactionStatus, signature_rules,
 };
@@ -28,9 +28,7 @@ pub(crate) fn sign(
     let mut problems = signature_rules(&new);
     let gratuity = gratuity(asked)?;
     if gratuity < 0 {
-        let mut more = FieldProblems::default();
-        more.amount("gratuity", "Gratuity", gratuity, 0);
-        problems.extend(more.into_list());
+        problems.push(negative_gratuity());
     }
     SandboxRefusal::fields("", &problems)?;
     need_signable(&kept, gratuity)?;
@@ -92,14 +90,10 @@ pub(crate) struct Tip {
     signature: Option<NewSignature>,
 }
 
-fn is_supported(cx: &ChangeUnit) -> bool {
-    cx.is_public()
-}
-
 /// Refuses with 422 an invalid signature, a negative gratuity, and a positive gratuity without a
 /// signature.
 pub(crate) fn need_signature(cx: &ChangeUnit, new: &NewCharge) -> Result<()> {
-    if is_supported(cx) { check(new.gratuity, new.signature.as_ref()) } else { Ok(()) }
+    if cx.is_public() { check(new.gratuity, new.signature.as_ref()) } else { Ok(()) }
 }
 
 /// Checks a capture in the same way; an earlier signature of the transaction is enough.
@@ -108,7 +102,7 @@ pub(crate) fn need_signature_of(
     new: &NewCapture,
     held: &StoredTransaction,
 ) -> Result<()> {
-    if !is_supported(cx) {
+    if !cx.is_public() {
         return Ok(());
     }
     let signed = held.object.signature_id.is_some();
@@ -117,15 +111,18 @@ pub(crate) fn need_signature_of(
     check(new.gratuity.filter(|_| !signed), new.signature.as_ref())
 }
 
+fn negative_gratuity() -> FieldProblem {
+    let text = "Gratuity is less than the minimum value";
+    FieldProblem::new("gratuity", "below_minimum_value", text)
+}
+
 fn check(gratuity: Option<i64>, signature: Option<&NewSignature>) -> Result<()> {
-    let mut problems = FieldProblems::default();
-    for found in signature.map(signature_rules).unwrap_or_default() {
-        problems.add(&format!("signature.{}", found.context), &found.sub_code, &found.message);
+    let mut problems = signature.map(signature_rules).unwrap_or_default();
+    for problem in &mut problems {
+        problem.context = format!("signature.{}", problem.context);
     }
-    if gratuity.is_some_and(|gratuity| gratuity < 0) {
-        problems.add("gratuity", "below_minimum_value", "Gratuity is less than the minimum value");
-    }
-    SandboxRefusal::fields("", &problems.into_list())?;
+    problems.extend(gratuity.filter(|gratuity| *gratuity < 0).map(|_| negative_gratuity()));
+    SandboxRefusal::fields("", &problems)?;
     let fits = signature.is_some() || gratuity.is_none_or(|gratuity| gratuity <= 0);
     SandboxRefusal::unless(fits, "signature_required", "A signature is required")
 }
@@ -133,7 +130,7 @@ fn check(gratuity: Option<i64>, signature: Option<&NewSignature>) -> Result<()> 
 impl Tip {
     pub(crate) fn of(cx: &ChangeUnit, new: &mut NewCharge) -> Self {
         let tip = Self { gratuity: new.gratuity.take(), signature: new.signature.take() };
-        if is_supported(cx) { tip } else { Self::default() }
+        if cx.is_public() { tip } else { Self::default() }
     }
 
     /// Takes gratuity and signature out of a capture request. A gratuity of 0 is dropped
@@ -141,7 +138,7 @@ impl Tip {
     pub(crate) fn of_capture(cx: &ChangeUnit, new: &mut NewCapture) -> Self {
         let gratuity = new.gratuity.take().filter(|gratuity| *gratuity > 0);
         let tip = Self { gratuity, signature: new.signature.take() };
-        if is_supported(cx) { tip } else { Self::default() }
+        if cx.is_public() { tip } else { Self::default() }
     }
 
     pub(crate) fn add(self, cx: &mut ChangeUnit, kept: &mut StoredTransaction) -> Result<()> {

@@ -125,12 +125,11 @@ pub(crate) fn apply_effects(
     if is_hold(&kept.object) && *before == TransactionStatus::Authorized {
         remove_hold(cx, kept)?;
     }
+    use {TransactionTransition as T, TransactionType as Kind};
     match (&kept.object.kind, change) {
-        (TransactionType::Charge, TransactionTransition::Capture) => perform_refunds(cx, kept),
-        (TransactionType::Charge, TransactionTransition::Return) => reject_refunds(cx, kept),
-        (TransactionType::Refund, TransactionTransition::Void | TransactionTransition::Return) => {
-            subtract_refund(cx, kept)
-        }
+        (Kind::Charge, T::Capture) => perform_refunds(cx, kept),
+        (Kind::Charge, T::Return) => reject_refunds(cx, kept),
+        (Kind::Refund, T::Void | T::Return) => subtract_refund(cx, kept),
         _ => Ok(()),
     }
 }
@@ -142,19 +141,15 @@ fn movement(
     before: &TransactionStatus,
     change: TransactionTransition,
 ) -> Option<MoneyMovement> {
-    match change {
-        TransactionTransition::Authorize => match kind {
-            TransactionType::Charge => Some(MoneyMovement::Charge),
-            TransactionType::Refund => Some(MoneyMovement::Refund),
-            TransactionType::Credit => Some(MoneyMovement::Credit),
-            TransactionType::Other(_) => None,
-        },
-        TransactionTransition::Capture => Some(MoneyMovement::Capture),
-        TransactionTransition::Return => Some(MoneyMovement::Return),
-        TransactionTransition::Expire | TransactionTransition::Void => {
-            (*before != TransactionStatus::Pending).then_some(MoneyMovement::Void)
-        }
-        TransactionTransition::Decline => None,
+    use {MoneyMovement as M, TransactionTransition as T, TransactionType as Kind};
+    match (change, kind) {
+        (T::Authorize, Kind::Charge) => Some(M::Charge),
+        (T::Authorize, Kind::Refund) => Some(M::Refund),
+        (T::Authorize, Kind::Credit) => Some(M::Credit),
+        (T::Capture, _) => Some(M::Capture),
+        (T::Return, _) => Some(M::Return),
+        (T::Expire | T::Void, _) => (*before != TransactionStatus::Pending).then_some(M::Void),
+        (T::Authorize, Kind::Other(_)) | (T::Decline, _) => None,
     }
 }
 

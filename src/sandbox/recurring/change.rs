@@ -15,16 +15,16 @@ use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::body;
 use crate::sandbox::merchants::events;
 use crate::sandbox::merchants::processing::need_currency;
-use crate::sandbox::methods::payment_methods::StoredMethod;
+use crate::sandbox::methods::payment_methods::{StoredMethod, whole_year};
 use crate::sandbox::methods::saved_methods::resolve_method;
 use crate::sandbox::methods::tokens;
 use crate::sandbox::recurring::state::{
     RecurringTransition, StoredRecurring, calendar, check_calendar, find_charge, refuse_today,
-    status_refusal, step_charge,
+    step_charge,
 };
 use crate::sandbox::recurring::{occurrences, state};
 use crate::sandbox::request::ParsedRequest;
-use crate::sandbox::state::objects::{ObjectKind, ObjectOwner};
+use crate::sandbox::state::objects::ObjectKind;
 use crate::sandbox::state::store::ChangeUnit;
 
 /// PATCH: absent fields keep their values.
@@ -48,14 +48,12 @@ pub(crate) fn put(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Recurrin
     SandboxRefusal::fields("", &problems)?;
     let object = &mut kept.object;
     (object.description, object.max_occurrences, object.max_amount) = (None, None, None);
-    object.schedule = object
-        .schedule
-        .take()
-        .map(|own| RecurringSchedule { start: own.start, ..RecurringSchedule::default() });
-    let owner = kept.owner.clone();
+    if let Some(own) = &mut object.schedule {
+        *own = RecurringSchedule { start: own.start, ..RecurringSchedule::default() };
+    }
     let method = match whole.method {
         Some(method) if is_whole(&method) => {
-            put_method(cx, &owner, &mut kept, method)?;
+            put_method(cx, &mut kept, method)?;
             None
         }
         other => other,
@@ -82,31 +80,21 @@ fn is_whole(method: &MethodRef) -> bool {
     }
 }
 
-fn put_method(
-    cx: &mut ChangeUnit,
-    owner: &ObjectOwner,
-    kept: &mut StoredRecurring,
-    method: MethodRef,
-) -> Result<()> {
-    let found = resolve_method(cx, owner, method)?;
+fn put_method(cx: &mut ChangeUnit, kept: &mut StoredRecurring, method: MethodRef) -> Result<()> {
+    let found = resolve_method(cx, &kept.owner, method)?;
     SandboxRefusal::fields("method", &found.method.problems)?;
-    replace(cx, owner, kept, found.method.without_cvv())?;
+    replace(cx, kept, found.method.without_cvv())?;
     state::schedule_expiry(cx, kept)
 }
 
 /// Replaces the method. A method of another type moves the charge to the account that takes that
 /// type.
-fn replace(
-    cx: &ChangeUnit,
-    owner: &ObjectOwner,
-    kept: &mut StoredRecurring,
-    method: StoredMethod,
-) -> Result<()> {
+fn replace(cx: &ChangeUnit, kept: &mut StoredRecurring, method: StoredMethod) -> Result<()> {
     let before = std::mem::replace(&mut kept.internal.method, method);
     let kind = &kept.internal.method.shown.kind;
     if *kind != before.shown.kind {
-        let merchant = cx.merchant(&owner.merchant)?;
-        let account = merchant.account(owner.mode, kind, None, None)?;
+        let merchant = cx.merchant(&kept.owner.merchant)?;
+        let account = merchant.account(kept.owner.mode, kind, None, None)?;
         need_currency(account, Some(&kept.object.currency))?;
         kept.object.account_id.clone_from(&account.id);
     }
@@ -116,7 +104,7 @@ fn replace(
 
 fn open(cx: &ChangeUnit, asked: &ParsedRequest) -> Result<StoredRecurring> {
     let kept = find_charge(cx, &asked.owner()?, asked.parameter(0))?;
-    step_charge(&kept.object.status, RecurringTransition::Update).ok_or_else(status_refusal)?;
+    step_charge(&kept.object.status, RecurringTransition::Update)?;
     Ok(kept)
 }
 
@@ -135,8 +123,7 @@ fn update(
         kept.object.schedule = Some(merge(kept.object.schedule.take(), schedule)?);
     }
     if let Some(method) = change.method {
-        let owner = kept.owner.clone();
-        change_method(cx, &owner, &mut kept, method)?;
+        change_method(cx, &mut kept, method)?;
         state::schedule_expiry(cx, &kept)?;
     }
     let kind = &kept.internal.method.shown.kind;
@@ -176,22 +163,17 @@ fn merge(own: Option<RecurringSchedule>, change: RecurringSchedule) -> Result<Re
         end: change.end.or(own.end),
         days: change.days.or(own.days.filter(|_| same_unit)),
     };
-    check_calendar("schedule", calendar(&merged)?.problems())?;
+    check_calendar("schedule", &calendar(&merged)?.problems())?;
     Ok(merged)
 }
 
 /// Changes the method: sensitive data only by a token, the rest by an object (gateway-api, PATCH).
-fn change_method(
-    cx: &mut ChangeUnit,
-    owner: &ObjectOwner,
-    kept: &mut StoredRecurring,
-    method: MethodRef,
-) -> Result<()> {
+fn change_method(cx: &mut ChangeUnit, kept: &mut StoredRecurring, method: MethodRef) -> Result<()> {
     let own = kept.internal.method.shown.kind.clone();
     match method {
         MethodRef::Id(token) => {
-            let method = tokens::find(cx, owner, &token)?.internal.without_cvv();
-            replace(cx, owner, kept, method)?;
+            let method = tokens::find(cx, &kept.owner, &token)?.internal.without_cvv();
+            replace(cx, kept, method)?;
             tokens::end(cx, &token)?;
         }
         MethodRef::Card(new) => {
@@ -236,9 +218,7 @@ fn overlay(
         own.extend(changed);
     }
     *shown = serde_json::from_value(value)?;
-    let year = &mut shown.exp_year;
-    let short = year.filter(|year| (0..100).contains(year));
-    *year = short.map(|year| year.saturating_add(2000)).or(*year);
+    shown.exp_year = shown.exp_year.map(whole_year);
     Ok(())
 }
 
@@ -264,7 +244,7 @@ pub(crate) fn delete(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Recur
 
 /// Applies the change, and ignores the pending occurrence.
 fn end(cx: &mut ChangeUnit, kept: &mut StoredRecurring, change: RecurringTransition) -> Result<()> {
-    kept.object.status = step_charge(&kept.object.status, change).ok_or_else(status_refusal)?;
+    kept.object.status = step_charge(&kept.object.status, change)?;
     occurrences::ignore_pending(cx, kept)?;
     kept.object.next_payment = None;
     kept.object.modified = Some(Timestamp(cx.now));

@@ -3,5 +3,4 @@
 pub mod change;
 pub mod occurrences;
 pub mod recurring_charges;
-pub mod start;
 pub mod state;

@@ -79,8 +79,7 @@ pub(crate) fn create_paid(
     let due = (today, transaction.object.amount);
     let mut object = new_occurrence(cx, charge, id.to_owned(), due);
     events::emit(cx, &charge.owner, "recurring_charge.occurrence.created", &object)?;
-    object.status =
-        step_occurrence(&object.status, OccurrenceTransition::Pay).ok_or_else(status_refusal)?;
+    object.status = step_occurrence(&object.status, OccurrenceTransition::Pay)?;
     (object.attempts, object.last_attempt) = (1, object.created);
     let transactions = vec![transaction.object.id.clone()];
     let inside = OccurrenceInternals { transactions, ..OccurrenceInternals::default() };
@@ -103,10 +102,8 @@ fn next(charge: &StoredRecurring, today: NaiveDate) -> Result<Option<(NaiveDate,
     let object = &charge.object;
     let left = object.max_amount.map(|most| most.saturating_sub(object.total_amount));
     let amount = left.map_or(object.amount, |left| left.min(object.amount));
-    let counted = object
-        .max_occurrences
-        .is_some_and(|most| charge.internal.tried.max(object.total_occurrences) >= most);
-    if counted || amount <= 0 {
+    let tried = charge.internal.tried.max(object.total_occurrences);
+    if object.max_occurrences.is_some_and(|most| tried >= most) || amount <= 0 {
         return Ok(None);
     }
     let after = charge.internal.last_closed_date.and_then(|date| date.succ_opt());
@@ -117,11 +114,8 @@ fn next(charge: &StoredRecurring, today: NaiveDate) -> Result<Option<(NaiveDate,
 }
 
 fn complete(cx: &mut ChangeUnit, charge: &mut StoredRecurring) -> Result<()> {
-    let Some(status) =
-        state::step_charge(&charge.object.status, state::RecurringTransition::Complete)
-    else {
-        return Ok(());
-    };
+    let end = state::RecurringTransition::Complete;
+    let Ok(status) = state::step_charge(&charge.object.status, end) else { return Ok(()) };
     charge.object.status = status;
     charge.object.status_reason = Some("schedule_complete".to_owned());
     charge.object.next_payment = None;
@@ -187,10 +181,8 @@ pub(crate) fn attempt(
     charge.internal.tried = tried.saturating_add(i64::from(first_try));
     if paid {
         totals.total_occurrences = totals.total_occurrences.saturating_add(1);
-        totals.total_amount = totals
-            .total_amount
-            .checked_add(kept.object.amount)
-            .ok_or_else(SandboxRefusal::server_error)?;
+        let sum = totals.total_amount.checked_add(kept.object.amount);
+        totals.total_amount = sum.ok_or_else(SandboxRefusal::server_error)?;
     }
     close(cx, charge, &mut kept, outcome)?;
     Ok(transaction)
@@ -226,8 +218,7 @@ pub(crate) fn close(
     kept: &mut StoredOccurrence,
     outcome: OccurrenceTransition,
 ) -> Result<()> {
-    let status = step_occurrence(&kept.object.status, outcome).ok_or_else(status_refusal)?;
-    kept.object.status = status;
+    kept.object.status = step_occurrence(&kept.object.status, outcome)?;
     kept.object.modified = Some(Timestamp(cx.now));
     cx.update(ObjectKind::OCCURRENCE, &kept.object.id, kept)?;
     events::emit(cx, &kept.owner, state::occurrence_event(outcome), &kept.object)?;
@@ -260,8 +251,7 @@ pub(crate) fn ignore_pending(cx: &mut ChangeUnit, charge: &mut StoredRecurring) 
     if state::is_paying(&kept) {
         return Ok(());
     }
-    kept.object.status = step_occurrence(&kept.object.status, OccurrenceTransition::Ignore)
-        .ok_or_else(status_refusal)?;
+    kept.object.status = step_occurrence(&kept.object.status, OccurrenceTransition::Ignore)?;
     cx.update(ObjectKind::OCCURRENCE, &pending, &kept)?;
     events::emit(cx, &kept.owner, "recurring_charge.occurrence.ignored", &kept.object)
 }
@@ -304,9 +294,8 @@ pub(crate) fn list(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Page<Oc
 pub(crate) fn pay(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Occurrence> {
     let (charge, kept) = find_pair(cx, asked)?;
     let id = kept.object.id.clone();
-    step_occurrence(&kept.object.status, OccurrenceTransition::Pay)
-        .filter(|_| !state::is_paying(&kept))
-        .ok_or_else(status_refusal)?;
+    step_occurrence(&kept.object.status, OccurrenceTransition::Pay)?;
+    SandboxRefusal::ensure(!state::is_paying(&kept), status_refusal)?;
     refuse_deleted(&charge)?;
     let transaction = attempt(cx, charge, kept)?;
     charges::into_answer(transaction)?;

@@ -1,15 +1,20 @@
 //! Recurring charges: creation, reading, listing and preview (gateway-api, Recurring charge, GET
 //! /v1/recurring/charges/schedule; service-facts, part 7).
+//!
+//! Some begin with a charge: started together with it, or made from an earlier one (gateway-api, POST
+//! /v1/charges with `recur`, POST /v1/charges/{chargeId}/schedule).
 
 use chrono::NaiveDate;
+use serde_json::Value;
 
 use crate::api::call::Page;
 use crate::api::method_token::MethodRef;
-use crate::api::recurring::{self, NewRecurringCharge, RecurringCharge, RecurringStatus};
+use crate::api::recurring::{self, NewClone, NewRecurringCharge, RecurringCharge, RecurringStatus};
 use crate::api::schedule::{
     PREVIEW_OCCURRENCES_DEFAULT, PREVIEW_OCCURRENCES_MAX, Preview, PreviewOccurrence,
-    PreviewRequest,
+    PreviewRequest, Recur, RecurringSchedule,
 };
+use crate::api::transaction::{NewCharge, Transaction, TransactionType};
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::events;
@@ -17,9 +22,11 @@ use crate::sandbox::merchants::processing::need_currency;
 use crate::sandbox::methods::payment_methods::StoredMethod;
 use crate::sandbox::methods::saved_methods::resolve_method;
 use crate::sandbox::methods::tokens;
-use crate::sandbox::payments::search::compare;
-use crate::sandbox::recurring::state::{RecurringInternals, calendar};
-use crate::sandbox::recurring::{occurrences, state};
+use crate::sandbox::payments::charges::{self, CheckedCharge};
+use crate::sandbox::payments::search::sorted_page;
+use crate::sandbox::payments::transactions::StoredTransaction;
+use crate::sandbox::recurring::occurrences;
+use crate::sandbox::recurring::state::{self, RecurringInternals, calendar, check_calendar};
 use crate::sandbox::request::{PageQuery, ParsedRequest, number};
 use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored, to_usize};
 use crate::sandbox::state::store::ChangeUnit;
@@ -46,7 +53,7 @@ pub(crate) fn create(
 }
 
 /// Makes a recurring charge from checked parts, with its first occurrence.
-pub(crate) fn create_checked(
+fn create_checked(
     cx: &mut ChangeUnit,
     owner: &ObjectOwner,
     new: NewRecurringCharge,
@@ -132,20 +139,11 @@ pub(crate) fn list(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Page<Re
     if filters.is_empty() && order.is_none() {
         return paging.of_list(cx, &under, show);
     }
-    let mut found = Vec::new();
-    for id in cx.ids(&under, 0, u64::MAX)? {
-        let charge = show(&id)?;
-        let value = serde_json::to_value(&charge)?;
-        let fits =
-            |name: &str, text: &str| value.get(name).and_then(|own| own.as_str()) == Some(text);
-        if filters.iter().all(|(name, text)| fits(name, text)) {
-            found.push((value, charge));
-        }
-    }
-    for key in order.unwrap_or("-created").rsplit(',') {
-        found.sort_by(|one, other| compare(key, &one.0, &other.0));
-    }
-    Ok(paging.of_vec(found.into_iter().map(|(_, charge)| charge).collect()))
+    let ids = cx.ids(&under, 0, u64::MAX)?;
+    let all = ids.iter().map(|id| show(id)).collect::<Result<Vec<_>>>()?;
+    sorted_page(paging, all, order.unwrap_or("-created"), |_, value| {
+        filters.iter().all(|(name, text)| value.get(name).and_then(Value::as_str) == Some(text))
+    })
 }
 
 /// Payments counted for the remaining ones; a longer schedule is reported without an end.
@@ -160,17 +158,19 @@ pub(crate) fn preview(
     let shown = to_usize(shown.unwrap_or(PREVIEW_OCCURRENCES_DEFAULT));
     let today = cx.merchant(&asked.owner()?.merchant)?.today(cx.now);
     let first = first_date(asked, today)?;
-    let mut new = NewRecurringCharge {
+    let mut schedule = request.schedule.unwrap_or_default();
+    schedule.start.get_or_insert(first);
+    let new = NewRecurringCharge {
         amount: request.amount,
-        schedule: Some(request.schedule.unwrap_or_default()),
+        schedule: Some(schedule),
         max_occurrences: request.max_occurrences,
         max_amount: request.max_amount,
         ..NewRecurringCharge::default()
     };
-    if let Some(schedule) = &mut new.schedule {
-        schedule.start = schedule.start.or(Some(first));
-    }
-    check_preview(&new)?;
+    // The rules of a new recurring charge, without those of its method.
+    let mut problems = recurring::recurring_rules(&new);
+    problems.retain(|problem| problem.context != "method");
+    SandboxRefusal::fields("", &problems)?;
     let amount = new.amount.unwrap_or(0);
     let schedule = new.schedule.unwrap_or_default();
     let calendar = calendar(&schedule)?;
@@ -231,9 +231,136 @@ fn first_date(asked: &ParsedRequest, today: NaiveDate) -> Result<NaiveDate> {
     Ok(date)
 }
 
-/// Checks the rules of a new recurring charge, without those of its method.
-fn check_preview(new: &NewRecurringCharge) -> Result<()> {
-    let mut problems = recurring::recurring_rules(new);
-    problems.retain(|problem| problem.context != "method");
-    SandboxRefusal::fields("", &problems)
+/// A recurring charge to be started by the charge being made; its schedule is checked.
+struct RecurringStart {
+    recur: Recur,
+    schedule: RecurringSchedule,
+    today: NaiveDate,
+    recurring: String,
+    occurrence: String,
+}
+
+impl RecurringStart {
+    /// Checks the schedule, before any money moves.
+    pub(crate) fn new(
+        cx: &mut ChangeUnit,
+        owner: &ObjectOwner,
+        account: &str,
+        recur: Recur,
+    ) -> Result<Self> {
+        cx.policy(&owner.merchant)?.need_recurring(account)?;
+        let today = cx.merchant(&owner.merchant)?.today(cx.now);
+        let schedule = RecurringSchedule {
+            interval_unit: recur.interval_unit.clone(),
+            interval_delay: recur.interval_delay,
+            start: Some(today),
+            end: recur.end,
+            days: recur.days.clone(),
+        };
+        let problems = calendar(&schedule)?.problems();
+        // Today's payment happens in any case, so an end before the next date is no problem.
+        let ended = recur.end.is_some_and(|end| end < today);
+        let faults = problems.into_iter().filter(|problem| problem.field != "end" || ended);
+        check_calendar("recur", &faults.collect::<Vec<_>>())?;
+        Ok(Self {
+            recur,
+            schedule,
+            today,
+            recurring: cx.fresh_gateway_id(),
+            occurrence: cx.fresh_gateway_id(),
+        })
+    }
+
+    /// Returns the ids that the charge carries: recurring charge and occurrence.
+    pub(crate) fn ids(&self) -> (String, String) {
+        (self.recurring.clone(), self.occurrence.clone())
+    }
+
+    /// Makes the recurring charge; its first occurrence is paid by this charge.
+    pub(crate) fn begin(self, cx: &mut ChangeUnit, paid: &StoredTransaction) -> Result<()> {
+        let (occurrence, today) = (self.occurrence.clone(), self.today);
+        let sequence = cx.next();
+        let object = self.object(cx, &paid.object);
+        let method = paid.internal.clone().without_cvv();
+        let inside = RecurringInternals {
+            method,
+            last_closed_date: Some(today),
+            tried: 1,
+            ..RecurringInternals::default()
+        };
+        let mut kept = Stored { owner: paid.owner.clone(), sequence, object, internal: inside };
+        let id = kept.object.id.clone();
+        cx.create(ObjectKind::RECURRING_CHARGE, &paid.owner.key(), &id, &kept)?;
+        events::emit(cx, &paid.owner, "recurring_charge.created", &kept.object)?;
+        occurrences::create_paid(cx, &kept, &occurrence, paid, today)?;
+        occurrences::open(cx, &mut kept, today)?;
+        state::schedule_expiry(cx, &kept)?;
+        cx.update(ObjectKind::RECURRING_CHARGE, &id, &kept)
+    }
+
+    fn object(self, cx: &ChangeUnit, paid: &Transaction) -> RecurringCharge {
+        let Self { recur, schedule, today: _, recurring, occurrence: _ } = self;
+        let public = cx.is_public();
+        let now = Some(Timestamp(cx.now));
+        RecurringCharge {
+            id: recurring,
+            status: RecurringStatus::Active,
+            account_id: paid.account_id.clone(),
+            method: paid.method.clone(),
+            schedule: Some(schedule),
+            description: recur.description,
+            amount: recur.amount.unwrap_or(paid.amount),
+            currency: paid.currency.clone(),
+            max_occurrences: recur.max_occurrences,
+            max_amount: recur.max_amount,
+            total_occurrences: 1,
+            total_amount: paid.amount,
+            data: paid.data.clone().filter(|_| public),
+            created: now,
+            modified: now,
+            ..RecurringCharge::default()
+        }
+    }
+}
+
+/// POST /v1/charges. With `recur`, an accepted charge starts a recurring charge.
+pub(crate) fn charge(
+    cx: &mut ChangeUnit,
+    asked: &ParsedRequest,
+    new: NewCharge,
+) -> Result<Transaction> {
+    let mut charge = CheckedCharge::of(cx, asked, new)?;
+    let recur = charge.recur.take();
+    let start = recur.map(|recur| RecurringStart::new(cx, &charge.owner, &charge.account, recur));
+    let start = start.transpose()?;
+    let kept = charge.make(cx, asked, start.as_ref().map(RecurringStart::ids))?;
+    // A decline makes no recurring charge (gateway-api, POST /v1/charges, rule 4).
+    if let Some(start) = start.filter(|_| kept.object.failure_code.is_none()) {
+        start.begin(cx, &kept)?;
+    }
+    charges::into_answer(kept)
+}
+
+/// POST /v1/charges/{id}/schedule: method and customer are those of the charge. The start may be
+/// today: the next payment is on or after today (gateway-api).
+pub(crate) fn schedule(
+    cx: &mut ChangeUnit,
+    asked: &ParsedRequest,
+    new: NewClone,
+) -> Result<RecurringCharge> {
+    let owner = asked.owner()?;
+    let id = asked.parameter(0);
+    let charge: StoredTransaction = cx.find(ObjectKind::TRANSACTION, &owner, id)?;
+    if charge.object.kind != TransactionType::Charge {
+        return Err(SandboxRefusal::not_found("Charge", id));
+    }
+    SandboxRefusal::fields("", &recurring::clone_rules(&new))?;
+    let schedule = new.schedule.unwrap_or_default();
+    let account = charge.object.account_id.clone();
+    let new = NewRecurringCharge {
+        amount: new.amount,
+        schedule: Some(schedule),
+        ..NewRecurringCharge::default()
+    };
+    create_checked(cx, &owner, new, account, charge.internal.without_cvv())
 }

@@ -45,18 +45,18 @@ pub(crate) enum RecurringTransition {
     Delete,
 }
 
-/// Returns the status after a change; `None` for a change that the status does not allow.
+/// Returns the status after a change. 422 for a change that the status does not allow.
 pub(crate) fn step_charge(
     status: &RecurringStatus,
     change: RecurringTransition,
-) -> Option<RecurringStatus> {
+) -> Result<RecurringStatus> {
     use RecurringStatus as S;
     use RecurringTransition as T;
     match (status, change) {
-        (S::Active, T::Update) => Some(S::Active),
-        (S::Active, T::Complete | T::Cancel) => Some(S::Completed),
-        (S::Active | S::Completed, T::Delete) => Some(S::Deleted),
-        _ => None,
+        (S::Active, T::Update) => Ok(S::Active),
+        (S::Active, T::Complete | T::Cancel) => Ok(S::Completed),
+        (S::Active | S::Completed, T::Delete) => Ok(S::Deleted),
+        _ => Err(status_refusal()),
     }
 }
 
@@ -99,13 +99,9 @@ pub(crate) fn calendar(schedule: &RecurringSchedule) -> Result<Calendar> {
 }
 
 /// Refuses a calendar with 422 for each problem of the fields under `parent`.
-pub(crate) fn check_calendar(parent: &str, problems: Vec<ScheduleProblem>) -> Result<()> {
-    let problems = problems.into_iter().map(|problem| FieldProblem {
-        context: format!("{parent}.{}", problem.field),
-        sub_code: "invalid".to_owned(),
-        message: problem.message,
-    });
-    SandboxRefusal::fields("", &problems.collect::<Vec<_>>())
+pub(crate) fn check_calendar(parent: &str, problems: &[ScheduleProblem]) -> Result<()> {
+    let problems = problems.iter().map(|one| FieldProblem::new(one.field, "invalid", &one.message));
+    SandboxRefusal::fields(parent, &problems.collect::<Vec<_>>())
 }
 
 pub(crate) fn schedule_expiry(cx: &mut ChangeUnit, charge: &StoredRecurring) -> Result<()> {
@@ -150,19 +146,19 @@ pub(crate) enum OccurrenceTransition {
     Ignore,
 }
 
-/// Returns the status after a change; `None` for a change that the status does not allow.
+/// Returns the status after a change. 422 for a change that the status does not allow.
 pub(crate) fn step_occurrence(
     status: &OccurrenceStatus,
     change: OccurrenceTransition,
-) -> Option<OccurrenceStatus> {
+) -> Result<OccurrenceStatus> {
     use OccurrenceStatus as S;
     use OccurrenceTransition as T;
     match (status, change) {
-        (S::Pending, T::Begin) => Some(S::Paying),
-        (S::Pending | S::Failed | S::Ignored | S::Paying, T::Pay) => Some(S::Paid),
-        (S::Pending | S::Failed | S::Ignored | S::Paying, T::Decline) => Some(S::Failed),
-        (S::Pending | S::Failed | S::Ignored, T::Ignore) => Some(S::Ignored),
-        _ => None,
+        (S::Pending, T::Begin) => Ok(S::Paying),
+        (S::Pending | S::Failed | S::Ignored | S::Paying, T::Pay) => Ok(S::Paid),
+        (S::Pending | S::Failed | S::Ignored | S::Paying, T::Decline) => Ok(S::Failed),
+        (S::Pending | S::Failed | S::Ignored, T::Ignore) => Ok(S::Ignored),
+        _ => Err(status_refusal()),
     }
 }
 
@@ -193,7 +189,7 @@ pub(crate) fn find_pair(
 }
 
 pub(crate) fn refuse_deleted(charge: &StoredRecurring) -> Result<()> {
-    if charge.object.status == RecurringStatus::Deleted { Err(status_refusal()) } else { Ok(()) }
+    SandboxRefusal::ensure(charge.object.status != RecurringStatus::Deleted, status_refusal)
 }
 
 pub(crate) fn is_paying(kept: &StoredOccurrence) -> bool {
@@ -211,8 +207,7 @@ pub(crate) fn begin_payment(cx: &mut ChangeUnit, kept: &mut StoredOccurrence) ->
     if minutes == 0 || is_paying(kept) {
         return Ok(false);
     }
-    kept.object.status = step_occurrence(&kept.object.status, OccurrenceTransition::Begin)
-        .ok_or_else(status_refusal)?;
+    kept.object.status = step_occurrence(&kept.object.status, OccurrenceTransition::Begin)?;
     kept.object.modified = Some(Timestamp(cx.now));
     let end = cx.after(TimeDelta::minutes(minutes.into()));
     kept.internal.paying_until = Some(Timestamp(end));

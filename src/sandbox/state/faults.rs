@@ -137,9 +137,7 @@ impl FaultRule {
     /// Draws a number below a million from the seed and the count.
     fn draw(&self) -> u32 {
         let mut key = [0_u8; 32];
-        for (slot, byte) in key.iter_mut().zip(self.seed.to_be_bytes()) {
-            *slot = byte;
-        }
+        key.iter_mut().zip(self.seed.to_be_bytes()).for_each(|(slot, byte)| *slot = byte);
         let digest = keyed_digest(&key, "fault", &self.seen.to_be_bytes());
         let bytes = digest.as_bytes().first_chunk::<4>().copied().unwrap_or_default();
         u32::from_be_bytes(bytes).checked_rem(MILLION).unwrap_or(0)
@@ -156,16 +154,15 @@ impl FaultRule {
     }
 }
 
-/// Returns the first fault that strikes this request.
-pub(crate) fn pick(faults: &mut [FaultRule], method: &str, path: &str) -> Option<FaultRule> {
-    let mut faults = faults.iter_mut().filter(|fault| !fault.kind.is_of_webhooks());
+/// Returns the first fault that strikes this request, or a webhook to a URL with this path.
+pub(crate) fn pick(
+    faults: &mut [FaultRule],
+    is_webhook: bool,
+    method: &str,
+    path: &str,
+) -> Option<FaultRule> {
+    let mut faults = faults.iter_mut().filter(|fault| fault.kind.is_of_webhooks() == is_webhook);
     faults.find_map(|fault| fault.strikes(method, path).then(|| fault.clone()))
-}
-
-/// Returns the first fault that strikes a webhook to a URL with this path.
-pub(crate) fn pick_for_delivery(faults: &mut [FaultRule], path: &str) -> Option<FaultRule> {
-    let mut faults = faults.iter_mut().filter(|fault| fault.kind.is_of_webhooks());
-    faults.find_map(|fault| fault.strikes("POST", path).then(|| fault.clone()))
 }
 
 /// Returns a field of an order; `what` names its type in the refusal of another.

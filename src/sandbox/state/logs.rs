@@ -104,7 +104,7 @@ pub(crate) fn record_movement(
     };
     cx.put(&format!("ledger/entry/{}", sortable_key(at)), &entry)?;
     let word = serde_json::to_value(kind)?;
-    let word = word.as_str().unwrap_or_default().to_owned();
+    let word = word.as_str().unwrap_or_default();
     let key = format!("ledger/total/{}/{}/{word}", entry.account_id, entry.currency);
     let total = cx.get::<i64>(&key)?.unwrap_or(0).checked_add(entry.amount);
     cx.put(&key, &total.ok_or_else(SandboxRefusal::server_error)?)
@@ -113,19 +113,11 @@ pub(crate) fn record_movement(
 /// Returns the whole ledger, with totals by account, currency and type.
 pub(crate) fn render_ledger(cx: &ChangeUnit) -> Result<Value> {
     let entries: Vec<Value> = cx.values("ledger/entry/")?.into_iter().map(flat).collect();
-    let totals = cx.entries("ledger/total/")?;
-    let totals: Vec<Value> = totals
-        .into_iter()
-        .map(|(key, amount)| {
-            let mut parts = key.split('/').skip(2);
-            json!({
-                "account_id": parts.next(),
-                "currency": parts.next(),
-                "type": parts.next(),
-                "amount": amount,
-            })
-        })
-        .collect();
+    let total = |(key, amount): (String, Value)| {
+        let [account_id, currency, kind] = [2, 3, 4].map(|part| key.split('/').nth(part));
+        json!({"account_id": account_id, "currency": currency, "type": kind, "amount": amount})
+    };
+    let totals: Vec<Value> = cx.entries("ledger/total/")?.into_iter().map(total).collect();
     Ok(json!({"entries": entries, "totals": totals}))
 }
 

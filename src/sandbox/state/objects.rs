@@ -307,10 +307,21 @@ impl ChangeUnit {
         format!("{}\u{0}{newest_first}", Self::reference_prefix(kind, &kept.owner, text))
     }
 
+    /// Stores the look-up key of an object's reference, if the object has one.
+    pub(crate) fn index_reference<T, X>(
+        &mut self,
+        kind: ObjectKind,
+        kept: &Stored<T, X>,
+        reference: Option<&str>,
+        id: &str,
+    ) -> Result<()> {
+        let Some(reference) = reference else { return Ok(()) };
+        self.put(&Self::reference_key(kind, kept, reference), &id)
+    }
+
     /// Returns the ids under the look-up keys of a reference.
     pub(crate) fn ids_by_reference(&self, prefix: &str) -> Result<Vec<String>> {
-        let found = self.entries(prefix)?.into_iter();
-        Ok(found.filter_map(|(_, id)| id.as_str().map(str::to_owned)).collect())
+        self.values(prefix)
     }
 }
 

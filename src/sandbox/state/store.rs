@@ -14,13 +14,12 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use parking_lot::Mutex;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::base::hash::{Digest, keyed_digest};
@@ -50,7 +49,7 @@ pub(crate) struct ChangeUnit {
 }
 
 /// Settings that control paths can change, and state that must survive a restart with them.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct SandboxSettings {
     /// Lead of the sandbox's clock over its base clock, in milliseconds.
@@ -71,7 +70,7 @@ pub(crate) struct SandboxSettings {
     pub(crate) plans: Option<Vec<ApplicationPlan>>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ApplicationPlan {
     pub(crate) id: String,
     #[serde(default)]
@@ -106,7 +105,7 @@ impl SandboxMeta {
     }
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum DuplicateSourceId {
     /// Answers the first invoice, and sends no second e-mail.
@@ -287,14 +286,9 @@ pub(crate) fn millis(time: DateTime<Utc>) -> String {
 type ParsedValues = BTreeMap<Vec<u8>, Arc<dyn Any + Send + Sync>>;
 
 /// Parsed values by key; each key has one type.
-#[derive(Default)]
+#[derive(Default, derive_more::Debug)]
+#[debug("ParsedCache {{ .. }}")]
 pub(crate) struct ParsedCache(Mutex<ParsedValues>);
-
-impl fmt::Debug for ParsedCache {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ParsedCache").finish_non_exhaustive()
-    }
-}
 
 impl ParsedCache {
     pub(crate) fn get<T: Any + Send + Sync>(

@@ -239,7 +239,7 @@ fn the_table_of_a_recurring_charge() {
     let changes = [C::Update, C::Complete, C::Cancel, C::Delete];
     let pairs = statuses.iter().flat_map(|status| changes.map(|change| (status.clone(), change)));
     let allowed = pairs.filter_map(|(status, change)| {
-        Some((status.clone(), change, step_charge(&status, change)?))
+        Some((status.clone(), change, step_charge(&status, change).ok()?))
     });
     assert_eq!(
         allowed.collect::<Vec<_>>(),

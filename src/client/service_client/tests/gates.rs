@@ -124,10 +124,10 @@ async fn a_rate_is_learnt_that_the_service_takes() {
 
 /// Calls a host until the breaker opens.
 async fn silenced(house: &House, merchant: &Client) {
-    for _ in 0..crate::client::breaker::FAILURES_MAX {
+    for _ in 0..crate::client::limits::FAILURES_MAX {
         assert!(is_in_doubt(&send(merchant).await));
     }
-    assert_eq!(house.count.get(), usize::try_from(crate::client::breaker::FAILURES_MAX).unwrap());
+    assert_eq!(house.count.get(), usize::try_from(crate::client::limits::FAILURES_MAX).unwrap());
 }
 
 #[tokio::test(start_paused = true)]
@@ -163,7 +163,7 @@ async fn what_is_kept_back_is_told_before_it_is_promised() {
     let merchant = client.limited_by(&gate, "Merchant/a", Urgency::Change);
     assert_eq!(merchant.reserve(Host::Base).await, Ok(()));
     assert!(is_in_doubt(&send(&merchant).await));
-    for _ in 1..crate::client::breaker::FAILURES_MAX {
+    for _ in 1..crate::client::limits::FAILURES_MAX {
         send(&merchant).await;
     }
     let shut = merchant.reserve(Host::Base).await.unwrap_err();

@@ -7,7 +7,7 @@ use rustls::pki_types::PrivatePkcs8KeyDer;
 use super::server::{Script, willing};
 use super::*;
 use crate::notify::mail::{SmtpSecurity, converse};
-use crate::notify::mime;
+use crate::notify::message::build_mail;
 
 /// A server at a loopback IP that requires no password.
 pub(super) fn target(port: u16) -> SmtpTarget {
@@ -172,8 +172,7 @@ async fn the_password_and_the_mail_go_through_tls_after_starttls() {
     let (config, trusted) = certificate();
     let server = server::mail(willing, Some(config));
     let mail = with_login(target(server.address.port()));
-    let letter =
-        mime::build_mail(&mail, &message(json!("x")), chrono::DateTime::UNIX_EPOCH).unwrap();
+    let letter = build_mail(&mail, &message(json!("x")), chrono::DateTime::UNIX_EPOCH).unwrap();
     let tls = TlsParameters::builder("127.0.0.1".to_owned()).add_root_certificate(trusted);
     let way = SmtpSecurity::Starttls(tls.build().unwrap());
     check(&converse(&mail, way, &letter, Duration::from_secs(10)).await, "done", "");

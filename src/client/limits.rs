@@ -1,12 +1,22 @@
-//! The rate limit of one merchant's calls: a token bucket that learns from 429.
+//! The two limits of calls: the rate of one merchant's calls, and the circuit breaker of one host.
+//! Pure state machines; the time and the randomness are passed in.
 //!
-//! A pure state machine; the time is passed in. The service's limit is unknown before its first
-//! 429, so a bucket begins without one and only counts. From the first 429 on it grants half of the
-//! rate of the second before, and half again at each further 429. Every second without a 429 adds a
-//! little, until the limit disappears.
+//! The rate limit is a token bucket that learns from 429. The service's limit is unknown before its
+//! first 429, so a bucket begins without one and only counts. From the first 429 on it grants half of
+//! the rate of the second before, and half again at each further 429. Every second without a 429 adds
+//! a little, until the limit disappears.
+//!
+//! The breaker stops calls to a host that does not serve. Each host has one, and no merchant has.
+//! Connections, proxies and server errors are the host's, so ten failures of any merchants prove as
+//! much as ten thousand. Failures of a single merchant, such as a processor that is down, do not count
+//! ([`crate::model::error_class::FailureSignal::is_host_down`]). After [`FAILURES_MAX`] failures in a
+//! row the breaker is open: no call goes out. After its wait it is half open: the first caller sends
+//! one request that changes nothing. Any answer of a serving host closes the breaker; a failure opens
+//! it for longer. No effect is ever the probe, since an unanswered effect is in doubt.
 
 use std::time::Duration;
 
+use rand_core::Rng;
 use tokio::time::Instant;
 
 /// Tokens are counted in thousandths of a call.
@@ -178,97 +188,125 @@ impl CallCounts {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Failures in a row that open the breaker: more than chance produces when a third of all calls
+/// fails.
+pub(crate) const FAILURES_MAX: u32 = 12;
 
-    /// Takes all tokens available at one moment, up to `most`; returns their count.
-    fn drain(bucket: &mut Bucket, now: Instant, most: u64) -> u64 {
-        (0..most).take_while(|_| bucket.take(now).is_ok()).count().try_into().unwrap()
-    }
+/// After a good probe one failure opens the breaker again, until a call succeeds.
+const FAILURES_AFTER_PROBE: u32 = FAILURES_MAX - 1;
 
-    /// Takes all tokens available within this many milliseconds from `from` on.
-    fn over(bucket: &mut Bucket, from: Instant, millis: u64) -> u64 {
-        let at = |ms| from.checked_add(Duration::from_millis(ms)).unwrap();
-        (0..millis).map(|ms| drain(bucket, at(ms), 10_000)).sum()
-    }
+/// The first wait is between half of this and all of it.
+const WAIT_FIRST: Duration = Duration::from_secs(2);
 
-    #[tokio::test(start_paused = true)]
-    async fn without_a_429_there_is_no_limit() {
-        let (mut bucket, now) = (Bucket::new(Instant::now()), Instant::now());
-        assert_eq!(drain(&mut bucket, now, 100_000), 100_000);
-        assert!(!bucket.is_slowed(now));
-    }
+const WAIT_MAX: Duration = Duration::from_mins(2);
 
-    #[tokio::test(start_paused = true)]
-    async fn a_429_halves_what_was_given_before() {
-        let (mut bucket, now) = (Bucket::new(Instant::now()), Instant::now());
-        drain(&mut bucket, now, 100);
-        bucket.record_throttle(now, None, now);
-        let given = over(&mut bucket, now, 1_000);
-        assert!((45..=51).contains(&given), "{given}");
-        let later = now + Duration::from_secs(1);
-        bucket.record_throttle(later, None, later);
-        let given = over(&mut bucket, later, 1_000);
-        assert!((20..=26).contains(&given), "{given}");
-    }
+/// After a shorter outage no caller has waited long.
+const AWAY_MIN: Duration = Duration::from_secs(30);
 
-    #[tokio::test(start_paused = true)]
-    async fn calls_that_were_under_way_together_halve_once() {
-        let (mut bucket, now) = (Bucket::new(Instant::now()), Instant::now());
-        drain(&mut bucket, now, 64);
-        let answered = now + Duration::from_millis(50);
-        for _ in 0..16 {
-            bucket.record_throttle(now, None, answered);
+/// The wait doubles at most this many times.
+const DOUBLINGS_MAX: u32 = 6;
+
+/// A probe without a result after this time counts as abandoned.
+const PROBE_MAX: Duration = Duration::from_mins(2);
+
+/// The breaker of one host.
+#[derive(Debug, Default)]
+pub(crate) struct Breaker {
+    /// Failures in a row.
+    failures: u32,
+    /// Openings since the last success.
+    openings: u32,
+    /// The time of the first failure since the last success.
+    silent_since: Option<Instant>,
+    open: Option<OpenPeriod>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct OpenPeriod {
+    until: Instant,
+    /// The start of the running probe.
+    probe: Option<Instant>,
+}
+
+/// A breaker's answer to a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Admission {
+    /// The call may go out.
+    Free,
+    ProbeFirst,
+    /// The call may not go out before this wait is over.
+    Unavailable(Duration),
+}
+
+impl Breaker {
+    /// Decides whether a call may go out now.
+    pub(crate) fn admit(&mut self, now: Instant) -> Admission {
+        let Some(open) = &mut self.open else { return Admission::Free };
+        let wait = open.until.saturating_duration_since(now);
+        if !wait.is_zero() {
+            return Admission::Unavailable(wait);
         }
-        let given = over(&mut bucket, answered, 1_000);
-        assert!((28..=33).contains(&given), "{given}");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn the_rate_has_a_floor_and_grows_until_there_is_no_limit() {
-        let (mut bucket, now) = (Bucket::new(Instant::now()), Instant::now());
-        for _ in 0..40 {
-            bucket.record_throttle(now, None, now);
+        let abandoned = |began: Instant| now.saturating_duration_since(began) >= PROBE_MAX;
+        if open.probe.is_some_and(|began| !abandoned(began)) {
+            return Admission::Unavailable(WAIT_FIRST);
         }
-        assert_eq!(over(&mut bucket, now, 1_900), 1, "one call in two seconds, then one more");
-        let later = now + Duration::from_secs(20);
-        let given = over(&mut bucket, later, 1_000);
-        assert!((20..=26).contains(&given), "{given}");
-        assert!(bucket.is_slowed(later));
-        let end = now + Duration::from_secs(401);
-        assert_eq!(drain(&mut bucket, end, 100_000), 100_000);
-        assert!(!bucket.is_slowed(end));
+        open.probe = Some(now);
+        Admission::ProbeFirst
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn a_wait_that_the_service_asks_for_stops_every_call() {
-        let (mut bucket, now) = (Bucket::new(Instant::now()), Instant::now());
-        drain(&mut bucket, now, 1_000);
-        bucket.record_throttle(now, Some(Duration::from_secs(30)), now);
-        bucket.record_throttle(now, Some(Duration::from_secs(2)), now);
-        assert_eq!(bucket.take(now), Err(Duration::from_secs(30)), "the longer wait counts");
-        assert_eq!(over(&mut bucket, now, 30_000), 0);
-        assert!(drain(&mut bucket, now + Duration::from_secs(30), 1_000) >= 1);
-        let far = now + Duration::from_secs(31);
-        bucket.pause(Duration::MAX, far);
-        assert_eq!(
-            bucket.pause_remaining(far),
-            Some(PAUSE_MAX),
-            "a mistake does not stop us for ever"
-        );
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn the_wait_that_is_told_is_enough() {
-        let (mut bucket, now) = (Bucket::new(Instant::now()), Instant::now());
-        drain(&mut bucket, now, 7);
-        bucket.record_throttle(now, None, now);
-        let mut at = now;
-        for _ in 0..20 {
-            let Err(wait) = bucket.take(at) else { continue };
-            at += wait;
-            assert_eq!(bucket.take(at), Ok(()), "after {wait:?}");
+    /// Records that the host served a call, whatever its answer. Returns whether the host had been
+    /// away for long, so that deferred callers may retry at once.
+    pub(crate) fn record_success(&mut self, now: Instant) -> bool {
+        if self.open.is_some() {
+            return false;
         }
+        let away = self.silent_since.map(|since| now.saturating_duration_since(since));
+        let was_away = self.openings > 0 && away.is_some_and(|away| away >= AWAY_MIN);
+        *self = Self::default();
+        was_away
+    }
+
+    /// Records that the host did not serve a call. Returns whether this failure opened the breaker.
+    pub(crate) fn record_failure(&mut self, now: Instant, rng: &mut dyn Rng) -> bool {
+        self.failures = self.failures.saturating_add(1);
+        self.silent_since.get_or_insert(now);
+        let opens = self.open.is_none() && self.failures >= FAILURES_MAX;
+        if opens {
+            self.reopen(now, rng);
+        }
+        opens
+    }
+
+    pub(crate) fn record_probe(&mut self, well: bool, now: Instant, rng: &mut dyn Rng) {
+        if well {
+            self.open = None;
+            self.failures = FAILURES_AFTER_PROBE;
+        } else {
+            self.reopen(now, rng);
+        }
+    }
+
+    /// Returns the start of the host's silence and the time of the next probe, while no call goes
+    /// out.
+    pub(crate) fn silence(&self) -> Option<(Instant, Instant)> {
+        let open = self.open?;
+        Some((self.silent_since.unwrap_or(open.until), open.until))
+    }
+
+    fn reopen(&mut self, now: Instant, rng: &mut dyn Rng) {
+        let until = now.checked_add(wait(self.openings, rng)).unwrap_or(now);
+        self.openings = self.openings.saturating_add(1);
+        self.open = Some(OpenPeriod { until, probe: None });
     }
 }
+
+/// Returns a random wait between half of a limit that doubles with each opening, and all of it.
+fn wait(openings: u32, rng: &mut dyn Rng) -> Duration {
+    let doublings = openings.min(DOUBLINGS_MAX);
+    let limit = WAIT_FIRST.saturating_mul(2_u32.saturating_pow(doublings)).min(WAIT_MAX);
+    let half = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX).div_euclid(2).max(1);
+    Duration::from_millis(half.saturating_add(rng.next_u64().checked_rem(half).unwrap_or(0)))
+}
+
+#[cfg(test)]
+mod tests;
