@@ -1,15 +1,27 @@
-//! The client side of the socket, and the lines and addresses that both sides use.
+//! Control over a Unix socket, both sides: one request a line, one response a line.
+//!
+//! Only users that may read the state directory's files may ask: the socket has mode 0600, and the
+//! peer's user must be the socket's owner or root. The kernel supplies that user, who is the actor
+//! of the request.
 
-use std::fs::File;
-use std::io;
+#[cfg(test)]
+mod tests;
+
+use std::fs::{File, Permissions};
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
+use std::{fs, io};
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::UnixStream;
-use tokio::sync::Mutex;
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::{Mutex, Semaphore, watch};
+use tokio::task::JoinSet;
 
+use super::handle::Control;
 use super::protocol::{ControlError, ControlRequest, Response};
 use super::requests::{Request, typed};
 
@@ -145,22 +157,196 @@ where
     Ok(if length > limit { LineRead::TooLong } else { LineRead::Whole(line) })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Largest request, in bytes: it may hold a file of 10 MiB in base64.
+const REQUEST_BYTES_MAX: u64 = 16 << 20;
+const CONNECTIONS_MAX: usize = 64;
+/// Longest silence of a connection between two requests.
+const SILENCE_MAX: Duration = Duration::from_mins(1);
+/// Longest time to send the refusal to a rejected peer.
+const REFUSAL_MAX: Duration = Duration::from_secs(1);
+/// Pause after the operating system failed to accept, usually for lack of file handles.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-    #[tokio::test]
-    async fn a_line_ends_at_its_end_at_the_limit_or_with_the_input() {
-        let mut input: &[u8] = b"one\n\nthree";
-        let mut next = async || read_line(&mut input, 5).await.unwrap();
-        assert_eq!(next().await, LineRead::Whole(b"one".to_vec()));
-        assert_eq!(next().await, LineRead::Whole(Vec::new()));
-        assert_eq!(next().await, LineRead::Whole(b"three".to_vec()));
-        assert_eq!(next().await, LineRead::End);
-        assert_eq!(
-            read_line(&mut &b"12345\n"[..], 5).await.unwrap(),
-            LineRead::Whole(b"12345".to_vec())
-        );
-        assert_eq!(read_line(&mut &b"123456\n"[..], 5).await.unwrap(), LineRead::TooLong);
+/// The reason why the socket cannot be served: the environment.
+#[derive(Debug, thiserror::Error)]
+pub enum SocketError {
+    #[error("another process serves {}; use that process, or stop it first", path.display())]
+    Served { path: PathBuf },
+    /// The operating system refuses.
+    #[error("{what} {}: {source}", path.display())]
+    Io { what: &'static str, path: PathBuf, source: io::Error },
+}
+
+/// A listening socket.
+#[derive(Debug)]
+pub struct ControlSocket {
+    listener: UnixListener,
+    path: PathBuf,
+    owner: u32,
+    inode: u64,
+}
+
+impl ControlSocket {
+    /// Makes the socket; it has mode 0600 before it has its name. A socket without a listener is
+    /// replaced.
+    ///
+    /// # Errors
+    /// Another process answers, or the operating system refuses.
+    pub async fn bind(path: &Path) -> Result<Self, SocketError> {
+        if SocketClient::connect(path).await.is_ok_and(|client| client.is_some()) {
+            return Err(SocketError::Served { path: path.to_owned() });
+        }
+        let failed = |what| move |source| SocketError::Io { what, path: path.to_owned(), source };
+        let fresh = path.with_extension("sock.new");
+        if let Err(error) = fs::remove_file(&fresh)
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            return Err(failed("remove the leftover of")(error));
+        }
+        let short = short_address(&fresh).map_err(failed("open the folder of"))?;
+        let listener = UnixListener::bind(&short.path).map_err(failed("listen at"))?;
+        let private = Permissions::from_mode(0o600);
+        fs::set_permissions(&fresh, private).map_err(failed("make private"))?;
+        let made = fs::symlink_metadata(&fresh).map_err(failed("look at"))?;
+        fs::rename(&fresh, path).map_err(failed("name"))?;
+        let (owner, inode) = (made.uid(), made.ino());
+        Ok(Self { listener, path: path.to_owned(), owner, inode })
     }
+
+    /// Answers until `shutdown` ends, then removes the socket. Waiting peers are disconnected.
+    pub async fn serve(self, control: Control, shutdown: impl Future<Output = ()>) {
+        self.serve_latest(watch::channel(control).1, shutdown).await;
+    }
+
+    /// Answers as [`Self::serve`] does; each request goes to the latest handle.
+    pub async fn serve_latest(
+        self,
+        control: watch::Receiver<Control>,
+        shutdown: impl Future<Output = ()>,
+    ) {
+        let mut shutdown = pin!(shutdown);
+        let seats = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        let mut connections = JoinSet::new();
+        loop {
+            tokio::select! {
+                biased;
+                () = &mut shutdown => break,
+                Some(_ended) = connections.join_next(), if !connections.is_empty() => {}
+                accepted = self.listener.accept() => match accepted {
+                    Ok((stream, _)) => {
+                        let connection =
+                            SocketConnection { stream, control: control.clone(), owner: self.owner };
+                        connections.spawn(connection.run(seats.clone()));
+                    }
+                    Err(error) => {
+                        tracing::warn!(%error, "cannot accept a connection on the control socket");
+                        tokio::time::sleep(ACCEPT_PAUSE).await;
+                    }
+                },
+            }
+        }
+    }
+}
+
+impl Drop for ControlSocket {
+    /// Removes the socket, unless another socket has taken its name.
+    fn drop(&mut self) {
+        let ours = fs::symlink_metadata(&self.path).is_ok_and(|now| now.ino() == self.inode);
+        if ours && let Err(error) = fs::remove_file(&self.path) {
+            tracing::warn!(%error, path = %self.path.display(), "cannot remove the control socket");
+        }
+    }
+}
+
+fn may_ask(uid: u32, owner: u32) -> bool {
+    uid == owner || uid == 0
+}
+
+struct SocketConnection {
+    stream: UnixStream,
+    control: watch::Receiver<Control>,
+    owner: u32,
+}
+
+impl SocketConnection {
+    /// Answers one request after another, if there is a free place and the peer may ask.
+    async fn run(mut self, seats: Arc<Semaphore>) {
+        let seat = seats.try_acquire();
+        let actor = self.stream.peer_cred().map(|peer| peer.uid());
+        let refusal = match (&seat, &actor) {
+            (Ok(_), Ok(uid)) if may_ask(*uid, self.owner) => None,
+            (Ok(_), Ok(_) | Err(_)) => Some(not_allowed()),
+            (Err(_), _) => {
+                let message = format!("too many connections: {CONNECTIONS_MAX} are open");
+                Some(ControlError::new(ControlError::BUSY, message, "try again in a moment"))
+            }
+        };
+        match (refusal, actor) {
+            (None, Ok(actor)) => self.serve_requests(actor).await,
+            (Some(refusal), _) => {
+                let refusal = Err(refusal);
+                let told = send(&mut self.stream, &refusal);
+                drop(tokio::time::timeout(REFUSAL_MAX, told).await);
+            }
+            (None, Err(_)) => {}
+        }
+    }
+
+    /// Reads requests until the peer disconnects or is silent for too long.
+    async fn serve_requests(self, actor: u32) {
+        let Self { stream, control, owner: _ } = self;
+        let mut stream = BufReader::new(stream);
+        loop {
+            let line = read_line(&mut stream, REQUEST_BYTES_MAX);
+            let response = match tokio::time::timeout(SILENCE_MAX, line).await {
+                Ok(Ok(LineRead::Whole(line))) => {
+                    let control = control.borrow().clone();
+                    answer(&control, actor, &line).await
+                }
+                Ok(Ok(LineRead::TooLong)) => Err(too_long()),
+                Ok(Ok(LineRead::End) | Err(_)) | Err(_) => return,
+            };
+            let last = matches!(&response, Err(error) if error.code == ControlError::TOO_LONG);
+            if send(&mut stream, &response).await.is_err() || last {
+                return;
+            }
+        }
+    }
+}
+
+async fn answer(control: &Control, actor: u32, line: &[u8]) -> Response {
+    match serde_json::from_slice::<ControlRequest>(line) {
+        Ok(request) => {
+            tracing::debug!(actor, ?request, "control");
+            control.send(request, format!("uid {actor}")).await
+        }
+        Err(error) => Err(ControlError::new(
+            ControlError::BAD_REQUEST,
+            format!("invalid request: {error}"),
+            "send one JSON object a line, such as {\"ask\":\"overview\"}",
+        )),
+    }
+}
+
+async fn send<S>(stream: &mut S, response: &Response) -> io::Result<()>
+where
+    S: tokio::io::AsyncWrite + Unpin,
+{
+    let mut bytes = serde_json::to_vec(response)?;
+    bytes.push(b'\n');
+    stream.write_all(&bytes).await?;
+    stream.flush().await
+}
+
+fn not_allowed() -> ControlError {
+    ControlError::new(
+        ControlError::NOT_ALLOWED,
+        "permission denied: only the owner of this socket and root may use it",
+        "run the command as the user of the daemon",
+    )
+}
+
+fn too_long() -> ControlError {
+    let message = format!("the request has more than {REQUEST_BYTES_MAX} bytes");
+    ControlError::new(ControlError::TOO_LONG, message, "send a shorter request")
 }
