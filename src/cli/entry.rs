@@ -11,11 +11,11 @@ use tracing_subscriber::EnvFilter;
 
 use crate::cli::args::events::HooksCommand;
 use crate::cli::args::options::{ChaosArgs, Cli, CliCommand, Output};
-use crate::cli::commands::planning::{apply, approve, plan, plan_approval};
+use crate::cli::commands::planning::{apply, approve, plan};
 use crate::cli::commands::sandbox::command;
 use crate::cli::commands::{
-    documents, events, gateway_actions, get, hook_repl, hook_trials, hooks, import, init,
-    payer_links, store, suspend, why,
+    documents, events, gateway_actions, hook_repl, hook_trials, hooks, import, init, links,
+    resources, store, why,
 };
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
@@ -136,23 +136,23 @@ pub(crate) async fn run_command(cli: &Cli, out: Printer) -> CommandResult {
         }
         CliCommand::Plan(args) => plan::run(cli, args, out).await,
         CliCommand::Apply(args) => apply::run(&setup()?, args).await,
-        CliCommand::Approve(args) if let Some(file) = plan_approval::file_without_config(args) => {
-            plan_approval::write_file(None, args, file, out).await
+        CliCommand::Approve(args) if let Some(file) = approve::file_without_config(args) => {
+            approve::write_file(None, args, file, out).await
         }
         CliCommand::Approve(args) => approve::run(&setup()?, args).await,
-        CliCommand::Suspend(args) => suspend::run(&setup()?, args).await,
-        CliCommand::Resume(args) => suspend::resume(&setup()?, args).await,
+        CliCommand::Suspend(args) => resources::suspend(&setup()?, args).await,
+        CliCommand::Resume(args) => resources::resume(&setup()?, args).await,
         CliCommand::Import(args) => import::run(&setup()?, args).await,
         CliCommand::Forget(args) => init::forget(&setup()?, args).await,
         CliCommand::Run(args) => Box::pin(run::run(cli, args, out)).await,
-        CliCommand::Get(args) => get::run(&setup()?, args).await,
-        CliCommand::Describe(args) => get::describe(&setup()?, args).await,
-        CliCommand::Link(args) => payer_links::run(&setup()?, args).await,
+        CliCommand::Get(args) => resources::run(&setup()?, args).await,
+        CliCommand::Describe(args) => resources::describe(&setup()?, args).await,
+        CliCommand::Link(args) => links::run(&setup()?, args).await,
         CliCommand::Events(command) => events::run(&setup()?, command).await,
-        CliCommand::Attach(args) => payer_links::attach(&setup()?, args).await,
+        CliCommand::Attach(args) => links::attach(&setup()?, args).await,
         CliCommand::Explain(args) => documents::explain(args, out),
         CliCommand::Schema(args) => documents::schema(args, out),
-        CliCommand::Intents(args) => get::intents(&setup()?, args).await,
+        CliCommand::Intents(args) => resources::intents(&setup()?, args).await,
         CliCommand::Gateway(command) => gateway_actions::run(&setup()?, command).await,
         CliCommand::Hooks(HooksCommand::Doc) => hooks::doc(out),
         CliCommand::Hooks(command) => Box::pin(run_hooks(&setup()?, command)).await,

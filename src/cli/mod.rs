@@ -3,10 +3,81 @@
 //! `args` declares, `context` opens, `commands` decide and print, `daemon` runs, `remote` asks
 //! another machine.
 
-pub mod args;
-pub mod commands;
-pub mod context;
-pub mod daemon;
+/// Arguments of every command, for clap. Nothing here runs.
+pub mod args {
+    pub mod events;
+    pub mod gateway_actions;
+    pub mod gateway_fields;
+    pub mod options;
+    pub mod resources;
+    pub mod store;
+}
+/// Commands: one file or folder for each job of an operator.
+pub mod commands {
+    pub mod backup;
+    pub mod documents;
+    pub mod events;
+    pub mod gateway_actions;
+    pub mod gateway_fields;
+    pub mod hook_repl;
+    pub mod hook_trials;
+    pub mod hooks;
+    pub mod import;
+    pub mod init;
+    pub mod links;
+    /// Plans, saved plans, comparisons, approvals, and their application.
+    pub mod planning {
+        pub mod apply;
+        pub mod apply_options;
+        pub mod apply_report;
+        pub mod approve;
+        pub mod plan;
+    }
+    pub mod resources;
+    /// The emulated service as a command, and its scenarios.
+    pub mod sandbox {
+        pub mod command;
+        pub mod env;
+        pub mod scenario;
+    }
+    /// Approvals by signed commits: the daemon examines the branch, a person signs.
+    pub mod signed {
+        pub mod approval;
+        pub mod commit;
+        pub mod history;
+        pub mod judge;
+        pub mod repository;
+    }
+    pub mod store;
+    pub mod why;
+}
+/// Everything that a command opens: configuration, state, key, secrets, git, the daemon's session.
+pub mod context {
+    pub mod cache;
+    /// Git: revisions, committed bytes and authors of lines. One place runs the program.
+    pub mod git {
+        pub mod committed;
+        pub mod program;
+        pub mod tree;
+    }
+    pub mod machine;
+    pub mod open;
+    pub mod parts;
+    pub mod secrets;
+    pub mod selection;
+    pub mod sent_tree;
+    pub mod session;
+    pub mod state_handle;
+}
+/// `run`: the daemon, its listeners, scripts, notifications and tokens.
+pub mod daemon {
+    pub mod listeners;
+    pub mod local_queries;
+    pub mod reload;
+    pub mod run;
+    pub mod scripts;
+    pub mod targets;
+}
 pub mod entry;
 pub mod exit;
 pub mod print;

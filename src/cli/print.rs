@@ -9,7 +9,7 @@ use std::{fs, io};
 
 use serde::Serialize;
 
-use super::exit::{CommandFailure, CommandResult};
+use super::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::args::options::Output;
 use crate::render::progress::without_bar;
 
@@ -50,6 +50,15 @@ impl Printer {
             Output::Json => self.text(&crate::render::json(value)),
             Output::Yaml => self.text(&crate::render::yaml(value)),
         }
+    }
+
+    /// Prints the result of a command that is done.
+    pub(crate) fn finish<T: Serialize>(
+        self,
+        value: &T,
+        text: impl FnOnce() -> String,
+    ) -> CommandResult {
+        self.result(value, text).map(|()| Exit::Done)
     }
 
     /// Prints text as it is. A closed reader is no failure.
@@ -165,6 +174,16 @@ pub(crate) fn write(path: &Path, text: &str, mode: u32) -> io::Result<()> {
         drop(fs::remove_file(&fresh));
     }
     done
+}
+
+/// Makes a new file and its folders; never writes to an existing file.
+pub(crate) fn create(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        fs::create_dir_all(folder)?;
+    }
+    let mut file = fs::File::create_new(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
 }
 
 /// Returns the temporary name of a file until it is complete.

@@ -28,7 +28,7 @@ use crate::control::protocol::{
     SILENCE_MAX, VERSION, VERSION_HEADER,
 };
 use crate::control::requests::{Request, typed};
-use crate::control::socket_client::SocketClient;
+use crate::control::socket::SocketClient;
 use crate::http::private::auth::Tokens;
 use crate::kinds::schema::kind::CheckCx;
 use crate::spec::header::API_VERSION;
@@ -70,7 +70,6 @@ struct RefusalBody {
 }
 
 impl ServerClient {
-    /// Creates a client for this address.
     pub(crate) fn new(address: ServerAddress, token: Secret) -> CommandResult<Self> {
         let builder = reqwest::Client::builder()
             .tls_version_min(tls::Version::TLS_1_2)

@@ -19,7 +19,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::base::clock::timestamp;
 use crate::base::id::{Key, Mode};
-use crate::control::local::LocalQuery;
+use crate::control::protocol::LocalQuery;
 use crate::control::protocol::{ControlError, ControlRequest, Response};
 use crate::control::requests;
 use crate::control::requests::{Request, typed};

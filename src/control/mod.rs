@@ -2,10 +2,8 @@
 //! machine.
 
 pub mod handle;
-pub mod local;
 pub mod protocol;
 pub mod requests;
-pub mod socket_client;
-pub mod socket_server;
+pub mod socket;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -8,8 +8,8 @@
 use std::path::PathBuf;
 
 use crate::base::id::{IntentId, Key};
-use crate::control::local::{LocalQuery, SentTree, TreeContents, TreeDifferences};
 use crate::control::protocol::{ControlError, ControlRequest};
+use crate::control::protocol::{LocalQuery, SentTree, TreeContents, TreeDifferences};
 use crate::engine::hooks::event::PastEvent;
 use crate::engine::protocol::actions::{
     ActionReport, ManualResolution, ResolveIntent, ResolveResult,

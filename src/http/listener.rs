@@ -51,18 +51,6 @@ pub struct Serving {
     pub done: JoinHandle<()>,
 }
 
-/// Serves in the background until `shutdown` ends.
-///
-/// # Errors
-/// The process cannot listen at the address.
-pub async fn start(
-    router: Router,
-    listen: SocketAddr,
-    shutdown: impl Future<Output = ()> + Send + 'static,
-) -> Result<Serving, HttpError> {
-    BoundSocket::bind(listen).await?.start(router, shutdown)
-}
-
 /// A socket that listens. Connections wait in it while no router serves it, so that one router can
 /// follow another without a refused connection. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -166,7 +154,6 @@ const LAST: HeaderValue = HeaderValue::from_static("close");
 pub(crate) struct ValidTokenSeen(Arc<AtomicBool>);
 
 impl ValidTokenSeen {
-    /// Records that a valid token was shown.
     pub(crate) fn record(&self) {
         self.0.store(true, Ordering::Relaxed);
     }

@@ -2,5 +2,18 @@
 
 pub mod connection_limits;
 pub mod listener;
-pub mod private;
-pub mod public;
+/// The API for operators and pipelines.
+pub mod private {
+    pub mod answer;
+    pub mod auth;
+    pub mod router;
+    pub mod writes;
+}
+/// Addresses for the service, applicants and payers.
+pub mod public {
+    pub mod ingress;
+    pub mod links;
+    pub mod pages;
+    pub mod public_routes;
+    pub mod webhooks;
+}

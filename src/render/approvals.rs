@@ -15,7 +15,6 @@ use crate::render::words::{clean, or_not_known, push_line};
 /// Columns of the label before a fact.
 const LABEL_WIDTH: usize = 13;
 
-/// Renders the binding to approve.
 pub fn live_binding(binding: &LiveBinding) -> String {
     let LiveBinding { merchant, application, generation, mode, name, public_keys } = binding;
     let mut out = format!("{} would be bound for real money to\n", clean(&merchant.short()));
@@ -121,7 +120,6 @@ impl SignedApprovalsView {
     }
 }
 
-/// Renders all files for people.
 pub fn signed_approvals(view: &SignedApprovalsView) -> String {
     let mut out = String::new();
     if view.files.is_empty() && view.problems.is_empty() {

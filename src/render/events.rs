@@ -102,7 +102,7 @@ pub fn failed_runs(view: &HooksView) -> String {
             are in use."
         );
     }
-    crate::render::hooks::known_scripts::needing_attention(&mut out, &view.known);
+    crate::render::hooks::needing_attention(&mut out, &view.known);
     let title = "Failed; `reckon events replay ID` runs them again:";
     titled(&mut out, title, &view.dead, failed_run);
     hidden_count(&mut out, view.dead.len(), view.totals.dead);

@@ -38,7 +38,7 @@ pub fn text(view: &IntentsView, color: bool) -> String {
     }
     let mut out = String::new();
     if !view.unknown_objects.is_empty() {
-        super::adoption::unknown_objects(&mut out, view);
+        super::actions::unknown_objects(&mut out, view);
     }
     if !view.items.is_empty() {
         let header = ["INTENT", "RESOURCE", "EFFECT", "STATE", "SENT", "SINCE"];

@@ -1,10 +1,8 @@
 //! Rendering of every output; no other module renders.
 
 pub mod actions;
-pub mod adoption;
 pub mod approvals;
 pub mod diagnostic;
-pub mod documents;
 pub mod events;
 pub mod hooks;
 pub mod intents;

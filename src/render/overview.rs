@@ -10,7 +10,6 @@ use crate::engine::queries::scoped::sum_money;
 use crate::model::manifest::TreeState;
 use crate::render::words::{clean, money_text, push_line, resource_key, short_hash};
 
-/// Renders the overall state.
 pub fn overview(overview: &Overview) -> String {
     let left = if_any(overview.changes, |count| format!(", {count} to change"));
     let stuck = if_any(overview.stuck, |count| {

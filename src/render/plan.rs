@@ -15,7 +15,6 @@ use crate::render::words::{
     Paint, clean, file_place, push_line, resource_key, short_hash, value_text,
 };
 
-pub use crate::engine::queries::scoped::step_sums as totals;
 pub(super) use markdown::escape_markdown;
 pub use markdown::markdown;
 
@@ -109,7 +108,6 @@ pub struct SavedPlanView<'a> {
     plan: &'a PlanView,
 }
 
-/// Returns the JSON form of a saved plan.
 pub fn saved_view(saved: &SavedPlan) -> SavedPlanView<'_> {
     SavedPlanView {
         version: 1,
@@ -142,7 +140,6 @@ pub fn saved_markdown(saved: &SavedPlan, file: &str) -> String {
     format!("{}\n\n{}", about.join("  \n"), markdown(&saved.plan))
 }
 
-/// Returns the description, line by line.
 fn description_lines(saved: &SavedPlan, file: &str) -> Vec<String> {
     let SavedPlan { id, made_at, program, partner, dirty, scope, plan, .. } = saved;
     let made = timestamp(made_at);

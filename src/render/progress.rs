@@ -26,7 +26,6 @@ const LINE_PARTS: u32 = 4;
 /// Interval at which work without news is polled.
 const POLL_EVERY: Duration = Duration::from_millis(500);
 
-/// The bar that is drawn.
 static CURRENT_BAR: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 /// Writes to the terminal while no bar is drawn there.
@@ -38,7 +37,6 @@ pub fn without_bar<T>(write: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Removes the bar that is drawn.
 pub fn clear() {
     if let Some(bar) = CURRENT_BAR.lock().take() {
         bar.finish_and_clear();
@@ -168,7 +166,6 @@ impl Counter {
         !self.bar.is_hidden()
     }
 
-    /// Sets the number of finished items.
     pub fn set(&self, done: u64) {
         self.bar.set_position(done);
     }

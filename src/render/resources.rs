@@ -1,6 +1,7 @@
-//! Renders resources for people: a table of many, or everything about one.
+//! Renders resources for people: a table of many, or everything about one. Renders help for authors
+//! of documents, too: the meaning of a kind or a field, and a sealed secret as YAML to paste.
 
-use comfy_table::{ContentArrangement, Table, presets};
+use comfy_table::{Table, presets};
 use owo_colors::Style;
 use serde_json::Value;
 
@@ -12,6 +13,7 @@ use crate::render::words::{
     Paint, clean, file_place, format_amount, or_not_known, push_line, resource_key, value_text,
     wrap,
 };
+use crate::spec::explain::Explanation;
 
 /// Columns of a wrapped sentence.
 const SENTENCE_WIDTH: usize = 76;
@@ -20,24 +22,17 @@ const LABEL_WIDTH: usize = 16;
 
 /// Renders a table with one line for each resource.
 pub fn table(items: &[ResourceView], color: bool) -> String {
-    table_within(items, color, None)
-}
-
-/// Renders the table with at most `width` columns; long cells are wrapped.
-pub fn table_within(items: &[ResourceView], color: bool, width: Option<u16>) -> String {
     if items.is_empty() {
         return "There are no resources.\n".to_owned();
     }
     let header = ["KIND", "NAME", "READY", "REASON", "LAST KNOWN", "REMOTE ID"];
     let rows: Vec<_> = items.iter().map(resource_cells).collect();
-    let lines = table_lines(&header, &rows, width);
+    let lines = table_lines(&header, &rows);
     let paint = Paint { color };
-    // Each line is one resource if no cell was wrapped.
-    let whole = lines.len() == items.len().saturating_add(1);
     let mut out = String::new();
     for (number, row) in lines.iter().enumerate() {
         let item = number.checked_sub(1).and_then(|number| items.get(number));
-        let marked = whole && item.is_some_and(|item| !item.ready);
+        let marked = item.is_some_and(|item| !item.ready);
         push_line!(
             out,
             "{}",
@@ -52,12 +47,9 @@ pub fn table_within(items: &[ResourceView], color: bool, width: Option<u16>) -> 
 }
 
 /// Returns the lines of a table without borders, with two spaces between columns.
-fn table_lines(header: &[&str], rows: &[Vec<String>], width: Option<u16>) -> Vec<String> {
+fn table_lines(header: &[&str], rows: &[Vec<String>]) -> Vec<String> {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(header.to_vec());
-    if let Some(width) = width {
-        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
-    }
     for row in rows {
         table.add_row(row.clone());
     }
@@ -69,7 +61,7 @@ fn table_lines(header: &[&str], rows: &[Vec<String>], width: Option<u16>) -> Vec
 
 /// Renders a table, its header in bold.
 pub(super) fn push_table(out: &mut String, paint: Paint, header: &[&str], rows: &[Vec<String>]) {
-    for (number, row) in table_lines(header, rows, None).iter().enumerate() {
+    for (number, row) in table_lines(header, rows).iter().enumerate() {
         push_line!(out, "{}", if number == 0 { paint.bold(row) } else { row.clone() });
     }
 }
@@ -224,6 +216,72 @@ fn sentence(out: &mut String, paint: Paint, label: &str, text: &str) {
     for (number, row) in wrap(text, SENTENCE_WIDTH).iter().enumerate() {
         fact(out, paint, if number == 0 { label } else { "" }, row);
     }
+}
+
+pub fn explanation(explained: &Explanation, color: bool) -> String {
+    let paint = Paint { color };
+    let Explanation { kind, path, meaning, fields, .. } = explained;
+    let dot = if path.is_empty() { "" } else { "." };
+    let mut out = String::new();
+    push_line!(out, "{}", paint.bold(&format!("{kind}{dot}{path}")));
+    push_line!(out, "\n  {meaning}\n");
+    for (label, text) in explanation_facts(explained) {
+        push_line!(out, "  {label:<9} {text}");
+    }
+    if !fields.is_empty() {
+        push_line!(out, "\n{}", paint.bold("FIELDS"));
+    }
+    for field in fields {
+        push_line!(out, "  {}  {}", paint.bold(&field.path), field_summary(field));
+        push_line!(out, "      {}", field.meaning);
+    }
+    out
+}
+
+/// Returns the known facts with their labels.
+fn explanation_facts(explained: &Explanation) -> Vec<(&'static str, String)> {
+    let Explanation {
+        path,
+        value_type: sort,
+        required,
+        change,
+        privacy,
+        allowed,
+        default,
+        sources,
+        ..
+    } = explained;
+    let mut facts = vec![("type", sort.clone())];
+    if !path.is_empty() {
+        facts.push(("required", if *required { "yes" } else { "no" }.to_owned()));
+    }
+    facts.extend((!allowed.is_empty()).then(|| ("allowed", allowed.join(", "))));
+    facts.extend(default.iter().map(|default| ("default", default.clone())));
+    facts.extend(change.map(|change| ("change", change.to_owned())));
+    facts.extend(privacy.map(|privacy| ("privacy", privacy.to_owned())));
+    facts.extend((!sources.is_empty()).then(|| ("source", sources.join("; "))));
+    facts
+}
+
+/// Renders a field's type and its special properties in one line.
+fn field_summary(field: &Explanation) -> String {
+    let Explanation { value_type: sort, required, change, privacy, .. } = field;
+    let mut words = vec![sort.as_str()];
+    words.extend(required.then_some("required"));
+    let private = |privacy: &&str| *privacy != "plain" && !privacy.eq_ignore_ascii_case(sort);
+    words.extend(privacy.filter(private));
+    words.extend(change.filter(|change| *change == "in place"));
+    words.join(", ")
+}
+
+/// Renders the lines that replace the field. `place` is the document and field of the text, and
+/// `field` is the path below `spec`.
+pub fn sealed_yaml(place: &str, field: &str, armored: &str) -> String {
+    let key = field.rsplit('.').next().unwrap_or(field);
+    let document = place.strip_suffix(field).unwrap_or(place).trim_end_matches('/');
+    let lines: Vec<String> = armored.lines().map(|line| format!("    {line}\n")).collect();
+    let lines = lines.concat();
+    format!("# opens in spec.{field} of {document}, and nowhere else\n{key}:\n  age: |\n{lines}")
 }
 
 #[cfg(test)]

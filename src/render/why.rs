@@ -156,7 +156,6 @@ impl From<&EffectHistory> for EffectHistoryView {
     }
 }
 
-/// Renders the whole answer for people.
 pub fn text(view: &WhyView, color: bool) -> String {
     let paint = Paint { color };
     let mut out = String::new();

@@ -13,11 +13,65 @@
 //! places of the faults), [`run`], [`check`], [`chaos`] (many runs).
 
 pub mod chaos;
-pub mod check;
-pub mod machine;
-pub mod plan;
-pub mod run;
-pub mod service;
+/// Checkers of a run that has ended.
+pub mod check {
+    pub mod attention;
+    pub mod commands;
+    pub mod events;
+    pub mod evidence;
+    pub mod hook_books;
+    pub mod hooks;
+    pub mod laws;
+    pub mod limits;
+    pub mod money;
+    pub mod settlement;
+    pub mod state;
+    pub mod uniqueness;
+}
+/// The simulated machine: disks, power, clock, process, and an independent decoder of its journal.
+pub mod machine {
+    pub mod backup;
+    pub mod disk;
+    pub mod journal;
+    pub mod process;
+    pub mod specs;
+}
+/// Script of a run, drawn from its seed before the run begins: documents, people, faults, network
+/// and hooks.
+pub mod plan {
+    pub mod chance;
+    pub mod document_gen;
+    pub mod documents;
+    pub mod hook_scripts;
+    pub mod network;
+    pub mod parts;
+    pub mod people;
+    pub mod requests;
+    pub mod scenario;
+    pub mod script;
+    pub mod trouble;
+    pub mod world_parts;
+}
+/// One run of a world: its people, the lives of its machine, and its verdict.
+pub mod run {
+    pub mod life;
+    pub mod memory;
+    pub mod people;
+    pub mod recovery;
+    pub mod requests;
+    pub mod settler;
+    pub mod state;
+}
+/// The emulated service, and everything between it and the engine.
+pub mod service {
+    pub mod control;
+    pub mod frontend;
+    pub mod notifier;
+    pub mod paging;
+    pub mod post_office;
+    pub mod sandbox;
+    pub mod weather;
+}
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

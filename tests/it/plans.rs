@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use reckon::control::handle::Control;
-use reckon::control::socket_server::ControlSocket;
+use reckon::control::socket::ControlSocket;
 use reckon::engine::core::coordinator::RunUntil;
 use reckon::engine::protocol::input::EngineInput;
 use reckon::sandbox::options::ServiceSurface;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use chrono::NaiveDate;
 use clap::{Args, ValueEnum};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::base::id::{Name, RemoteId};
 use crate::base::money::Money;
@@ -96,7 +96,7 @@ pub struct DeleteArgs {
 }
 
 /// Arguments of every action.
-#[derive(Debug, Args, Serialize)]
+#[derive(Debug, Args, Serialize, Deserialize)]
 pub struct ActionArgs {
     /// The merchant's document: NAME, or NAMESPACE/NAME.
     #[arg(long, value_name = "NAME")]
@@ -197,18 +197,13 @@ pub struct UploadArgs {
 }
 
 /// Argument that holds a one-time token.
-#[derive(Args)]
+#[derive(derive_more::Debug, Args)]
+#[debug("TokenArgs(***)")]
 pub struct TokenArgs {
     /// A one-time token, which is valid for five minutes; `-` reads standard input. The command
     /// uses the token up and writes it down nowhere.
     #[arg(long, value_name = "TOKEN")]
     pub token: String,
-}
-
-impl std::fmt::Debug for TokenArgs {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("TokenArgs(***)")
-    }
 }
 
 /// Arguments of `gateway vault`.

@@ -3,7 +3,6 @@
 //! since the backup. Progress is shown once copying or reading takes a while.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -13,13 +12,13 @@ use crate::base::clock::{Clock, SystemClock};
 use crate::base::id::Key;
 use crate::base::wording::count_noun;
 use crate::cli::args::store::{BackupArgs, ReleaseArgs, RestoreArgs};
-use crate::cli::commands::get;
+use crate::cli::commands::resources;
 use crate::cli::context::machine;
 use crate::cli::context::machine::counter;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::{StateSession, daemon};
 use crate::cli::context::state_handle::make_dir;
-use crate::cli::exit::{CommandFailure, CommandResult, Exit, local_only};
+use crate::cli::exit::{CommandFailure, CommandResult, local_only};
 use crate::cli::remote::Daemon;
 use crate::control::requests::Release;
 use crate::engine::protocol::query::OverviewQuery;
@@ -32,8 +31,6 @@ use crate::store::backup::restore::{
 };
 use crate::store::backup::write;
 use crate::store::backup::write::{BackupSource, Compactions};
-use crate::store::disk::real::RealDisk;
-use crate::store::disk::traits::Disk;
 use crate::store::journal::chain::Head;
 
 const TRIES_MAX: usize = 5;
@@ -70,8 +67,7 @@ pub(crate) async fn run(setup: &Context, args: &BackupArgs) -> CommandResult {
         bytes: manifest.bytes(),
         manifest,
     };
-    setup.out.result(&report, || backup_text(&report))?;
-    Ok(Exit::Done)
+    setup.out.finish(&report, || backup_text(&report))
 }
 
 /// Copies the state beside the daemon; tries again if the daemon compacts it meanwhile.
@@ -92,7 +88,7 @@ async fn copy_beside_daemon(
 }
 
 fn compactions(setup: &Context) -> CommandResult<Compactions> {
-    Compactions::of(&disk(setup, "journal")?, &disk(setup, "vault")?).map_err(backup_failure)
+    Compactions::of(&setup.disk("journal")?, &setup.disk("vault")?).map_err(backup_failure)
 }
 
 /// Returns the daemon's last durable record.
@@ -111,30 +107,15 @@ fn copy(
     to: &Path,
 ) -> CommandResult<Result<(BackupManifest, VerifiedBackup), BackupError>> {
     let source = BackupSource {
-        journal: disk(setup, "journal")?,
-        archive: if setup.state.join("archive").is_dir() {
-            Some(disk(setup, "archive")?)
-        } else {
-            None
-        },
-        vault: disk(setup, "vault")?,
+        journal: setup.disk("journal")?,
+        archive: setup.archive_disk()?,
+        vault: setup.disk("vault")?,
         head,
         at: SystemClock.now(),
         compactions,
     };
     let mut slow = SlowProgress::new("MiB copied");
     Ok(write::write(&source, to, &setup.existing_key()?, &mut |done, of| slow.set(done, of)))
-}
-
-fn disk(setup: &Context, part: &str) -> CommandResult<Arc<dyn Disk>> {
-    let path = setup.state.join(part);
-    let opened = RealDisk::open(&path).map_err(|error| {
-        CommandFailure::environment(
-            "reckon::state::dir",
-            format!("open {}: {error}", path.display()),
-        )
-    })?;
-    Ok(Arc::new(opened))
 }
 
 pub(crate) fn backup_failure(error: BackupError) -> CommandFailure {
@@ -245,8 +226,7 @@ pub(crate) async fn restore_backup(setup: &Context, args: &RestoreArgs) -> Comma
         moved_aside: aside.map(|path| path.display().to_string()),
         nothing_since: args.nothing_since,
     };
-    setup.out.result(&report, || restore_text(&report))?;
-    Ok(Exit::Done)
+    setup.out.finish(&report, || restore_text(&report))
 }
 
 fn restore_failure(error: RestoreError) -> CommandFailure {
@@ -287,7 +267,7 @@ fn restore_text(report: &RestoreOutput) -> String {
 fn parse_key(text: &str) -> CommandResult<Key> {
     match text.parse::<Key>() {
         Ok(key) if is_action(&key) => Ok(key),
-        Ok(_) | Err(_) => get::parse_resource(text),
+        Ok(_) | Err(_) => resources::parse_resource(text),
     }
 }
 
@@ -316,6 +296,5 @@ pub(crate) async fn release(setup: &Context, args: &ReleaseArgs) -> CommandResul
         let names: Vec<String> = keys.iter().map(Key::short).collect();
         format!("recorded: not made since the backup: {}", names.join(", "))
     };
-    setup.out.result(&keys, || told)?;
-    Ok(Exit::Done)
+    setup.out.finish(&keys, || told)
 }

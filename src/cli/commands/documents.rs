@@ -130,8 +130,7 @@ pub(crate) fn explain(args: &ExplainArgs, out: Printer) -> CommandResult {
         let what = format!("{name} has no field {path:?}");
         CommandFailure::input("reckon::usage::field", what).help(help)
     })?;
-    out.result(&explained, || render::documents::explanation(&explained, out.color))?;
-    Ok(Exit::Done)
+    out.finish(&explained, || render::resources::explanation(&explained, out.color))
 }
 
 /// Runs `schema`. Prints JSON in every form but YAML.
@@ -141,8 +140,7 @@ pub(crate) fn schema(args: &SchemaArgs, out: Printer) -> CommandResult {
         Some(kind) => header::of_kind(kind_row(kind)?),
         None => header::document(KINDS),
     };
-    out.result(&schema, || render::json(&schema))?;
-    Ok(Exit::Done)
+    out.finish(&schema, || render::json(&schema))
 }
 
 /// Returns the kind of this name, in any case.
@@ -178,10 +176,9 @@ pub(crate) fn seal(setup: &Context, args: &SealArgs) -> CommandResult {
     let sealed = keyring.seal(&place, &read_secret(setup.out)?);
     let age = sealed.map_err(|error| CommandFailure::environment("reckon::seal::failed", error))?;
     let sealed = SealOutput { r#for: place, field, age };
-    setup.out.result(&sealed, || {
-        render::documents::sealed_yaml(&sealed.r#for, &sealed.field, &sealed.age)
-    })?;
-    Ok(Exit::Done)
+    setup.out.finish(&sealed, || {
+        render::resources::sealed_yaml(&sealed.r#for, &sealed.field, &sealed.age)
+    })
 }
 
 fn secret_field(args: &SealArgs) -> CommandResult<String> {

@@ -13,7 +13,7 @@ use crate::base::wording::count_verb;
 use crate::cli::args::events::{EventsCommand, EventsListArgs, ResyncArgs, TriggerArgs};
 use crate::cli::args::options::Output;
 use crate::cli::commands::sandbox::env::control;
-use crate::cli::commands::{gateway_actions, webhook_urls};
+use crate::cli::commands::{gateway_actions, links};
 use crate::cli::context::open::Context;
 use crate::cli::context::{machine, selection};
 use crate::cli::exit::{CommandFailure, CommandResult, Exit, local_only};
@@ -28,11 +28,10 @@ const TAIL_EVERY: Duration = Duration::from_secs(1);
 
 pub(crate) async fn run(setup: &Context, command: &EventsCommand) -> CommandResult {
     match command {
-        EventsCommand::Urls(args) => webhook_urls::run(setup, args).await,
+        EventsCommand::Urls(args) => links::urls(setup, args).await,
         EventsCommand::List(args) => {
             let view = newest_events(setup, args).await?;
-            setup.out.result(&view, || render::events::text(&view, setup.out.color))?;
-            Ok(Exit::Done)
+            setup.out.finish(&view, || render::events::text(&view, setup.out.color))
         }
         EventsCommand::Show { id } => show(setup, id).await,
         EventsCommand::Failed { ack: Some(id), .. } => acknowledge(setup, id).await,
@@ -58,13 +57,13 @@ async fn newest_events(setup: &Context, args: &EventsListArgs) -> CommandResult<
 
 async fn show(setup: &Context, id: &str) -> CommandResult {
     let event = setup.query(EventQuery(id.to_owned())).await?;
-    let Some(event) = event else {
-        let failure =
-            CommandFailure::input("reckon::events::unknown", format!("there is no event {id}"));
-        return Err(failure.help("list the newest events with `reckon events list`"));
-    };
-    setup.out.result(&event, || render::events::event_detail(&event))?;
-    Ok(Exit::Done)
+    let event = event.ok_or_else(|| unknown_event(format!("there is no event {id}")))?;
+    setup.out.finish(&event, || render::events::event_detail(&event))
+}
+
+pub(crate) fn unknown_event(why: String) -> CommandFailure {
+    CommandFailure::input("reckon::events::unknown", why)
+        .help("list the newest events with `reckon events list`")
 }
 
 /// Lists failed hooks, actions that were not done, and those that wait. Exits with 3 if a person
@@ -73,7 +72,7 @@ async fn list_failed(setup: &Context) -> CommandResult {
     let view = setup.query(HooksQuery).await?;
     setup.out.result(&view, || render::events::failed_runs(&view))?;
     let held = view.waiting.iter().any(|wish| wish.on_hold.is_some());
-    let waited_for = render::hooks::known_scripts::needs_attention(&view.known);
+    let waited_for = render::hooks::needs_attention(&view.known);
     let quiet = !waited_for && view.totals.dead == 0 && view.undone.is_empty() && !held;
     Ok(if quiet { Exit::Done } else { Exit::NeedsAttention })
 }
@@ -85,10 +84,13 @@ async fn failed_events(setup: &Context, script: &str) -> CommandResult<BTreeSet<
     let dead: BTreeSet<String> = dead.map(|one| one.event).collect();
     if dead.is_empty() {
         let message = format!("the script `{script}` has no failed hook run");
-        let failure = CommandFailure::input("reckon::events::script", message);
-        return Err(failure.help("list failed hook runs with `reckon events failed`"));
+        return Err(no_failed_run("reckon::events::script", message));
     }
     Ok(dead)
+}
+
+fn no_failed_run(code: &'static str, message: String) -> CommandFailure {
+    CommandFailure::input(code, message).help("list failed hook runs with `reckon events failed`")
 }
 
 async fn acknowledge_all(setup: &Context, script: &str) -> CommandResult {
@@ -122,22 +124,19 @@ async fn replay(setup: &Context, id: &str) -> CommandResult {
     let hooks = setup.send(Replay(id.to_owned())).await?;
     if hooks == 0 {
         let message = format!("event {id} has no failed hook run");
-        let failure = CommandFailure::input("reckon::events::replay", message);
-        return Err(failure.help("list failed hook runs with `reckon events failed`"));
+        return Err(no_failed_run("reckon::events::replay", message));
     }
     print_replayed(setup, hooks, &count_verb(hooks, "hook", "hooks"))
 }
 
 fn print_acknowledged(setup: &Context, count: usize, items: &str) -> CommandResult {
     let text = || format!("{items} acknowledged: no longer listed, still in the journal");
-    setup.out.result(&json!({ "forgotten": count }), text)?;
-    Ok(Exit::Done)
+    setup.out.finish(&json!({ "forgotten": count }), text)
 }
 
 fn print_replayed(setup: &Context, count: usize, hooks: &str) -> CommandResult {
     let text = || format!("{hooks} will run again; a running daemon starts them at once");
-    setup.out.result(&json!({ "hooks": count }), text)?;
-    Ok(Exit::Done)
+    setup.out.finish(&json!({ "hooks": count }), text)
 }
 
 /// Prints the newest events, and follows new ones until it is interrupted.
@@ -194,13 +193,12 @@ pub(crate) async fn trigger(setup: &Context, args: &TriggerArgs) -> CommandResul
     let order = json!({"merchant": merchant.name, "mode": mode, "type": args.event, "set": set});
     let event = control(setup, "events", &order).await?;
     let id = event.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
-    setup.out.result(&event, || {
+    setup.out.finish(&event, || {
         format!(
             "{} was sent as {id}; see `reckon events show {id}` and `reckon events failed`",
             args.event
         )
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 /// Checks that this type exists, and that the service sends it to a merchant's address.
@@ -224,7 +222,7 @@ fn check_type(kind: &str) -> CommandResult<()> {
 
 /// Returns the named merchant, or the only one, with its mode.
 fn chosen_merchant(setup: &Context, named: Option<&str>) -> CommandResult<(Key, Mode)> {
-    let all = webhook_urls::merchants(setup);
+    let all = links::merchants(setup);
     let named = named.map(gateway_actions::merchant).transpose()?;
     let wrong = |what: String| {
         let list: Vec<String> = all.iter().map(|(key, _)| key.name.to_string()).collect();

@@ -24,11 +24,11 @@ pub(crate) async fn run(setup: &Context, command: &GatewayCommand) -> CommandRes
 }
 
 async fn act(setup: &Context, command: &GatewayChange) -> CommandResult {
-    let action = action(command)?;
+    let (action, common) = action(command)?;
     let refusal =
         ("reckon::gateway::unconfirmed", "review the action, then repeat the command with --yes");
     let shown = || render::actions::action_request(&action);
-    if !setup.out.agree(common(command).yes, shown, refusal, "Do it?")? {
+    if !setup.out.agree(common.yes, shown, refusal, "Do it?")? {
         setup.out.note("nothing was done");
         return Ok(Exit::Done);
     }
@@ -52,46 +52,22 @@ fn exit(acted: &ActionReport) -> Exit {
     }
 }
 
-fn common(command: &GatewayChange) -> &ActionArgs {
-    match command {
-        GatewayChange::Charge(args) => &args.movement.common,
-        GatewayChange::Credit(args) => &args.common,
-        GatewayChange::Refund(args) => &args.common,
-        GatewayChange::Void(args) => &args.common,
-        GatewayChange::Capture(args) => &args.common,
-        GatewayChange::Sign(args) => &args.common,
-        GatewayChange::Pay(args) => &args.common,
-        GatewayChange::Ignore(args) => &args.common,
-        GatewayChange::Cancel(args) => &args.common,
-        GatewayChange::Delete(args) => &args.common,
-        GatewayChange::Deauthorise(args) => &args.common,
-        GatewayChange::Merchant(args) => &args.common,
-        GatewayChange::Account(args) => &args.common,
-        GatewayChange::Purge(args) => &args.common,
-        GatewayChange::Change(args) => &args.common,
-        GatewayChange::Schedule(args) => &args.common,
-        GatewayChange::Save(args) => &args.common,
-        GatewayChange::Upload(args) => &args.common,
-        GatewayChange::Vault(args) => &args.common,
-    }
-}
-
-fn action(command: &GatewayChange) -> CommandResult<Action> {
-    let (verb, mut fields) = verb_and_fields(command)
+/// Returns the action of a command, and the arguments that every action has.
+fn action(command: &GatewayChange) -> CommandResult<(Action, ActionArgs)> {
+    let (verb, common, mut fields) = verb_and_fields(command)
         .ok_or_else(|| CommandFailure::bug("internal error: an action without fields"))?;
     complete_fields(command, &mut fields)?;
-    let common = common(command);
     let merchant = merchant(&common.merchant)?;
-    Ok(Action { verb, merchant, name: common.name.clone(), fields })
+    Ok((Action { verb, merchant, name: common.name.clone(), fields }, common))
 }
 
 /// Splits the `{VERB: FIELDS}` of a command. An absent option is no field where the name that is
 /// derived from the fields has to stay the same.
-fn verb_and_fields(command: &GatewayChange) -> Option<(String, Value)> {
+fn verb_and_fields(command: &GatewayChange) -> Option<(String, ActionArgs, Value)> {
     let Ok(Value::Object(tagged)) = serde_json::to_value(command) else { return None };
     let (verb, mut fields) = tagged.into_iter().next()?;
-    fields.as_object_mut()?.shift_remove("common");
-    Some((verb, fields))
+    let common = fields.as_object_mut()?.shift_remove("common")?;
+    Some((verb, serde_json::from_value(common).ok()?, fields))
 }
 
 /// Parses the key of a merchant that is named without its kind.
@@ -113,8 +89,7 @@ pub(crate) async fn get(setup: &Context, args: &GatewayGetArgs) -> CommandResult
     let showing = parse_read(name, args)?;
     let shown = setup.send(ServiceRead(showing)).await?;
     let body = shown.map_err(|why| CommandFailure::environment("reckon::gateway::get", why))?;
-    setup.out.result(&body, || render::json(&body))?;
-    Ok(Exit::Done)
+    setup.out.finish(&body, || render::json(&body))
 }
 
 fn list_reads() -> String {
@@ -202,7 +177,7 @@ mod tests {
         let end = ["--merchant", "acme"].map(str::to_owned);
         let cli = Cli::try_parse_from(begin.into_iter().chain(words).chain(end)).unwrap();
         let CliCommand::Gateway(GatewayCommand::Change(change)) = &cli.command else { panic!() };
-        let action = action(change).unwrap();
+        let (action, _) = action(change).unwrap();
         format!("{} {}", action.verb, action.fields)
     }
 

@@ -12,6 +12,7 @@ use tokio::sync::mpsc;
 use crate::base::clock::{Clock, SystemClock, timestamp};
 use crate::base::id::Key;
 use crate::cli::args::events::{HooksDiffArgs, HooksTryArgs};
+use crate::cli::commands::events::unknown_event;
 use crate::cli::commands::hooks::{check_script, diagnostic_look, load_valid};
 use crate::cli::commands::why::{journal_failure, open_journals};
 use crate::cli::context::open::Context;
@@ -101,14 +102,10 @@ pub(crate) fn merchant(event: &Value) -> Option<Key> {
 /// Returns the event as scripts see it.
 pub(crate) async fn event(session: &StateSession, id: &str) -> CommandResult<Value> {
     let event = session.ask(ScriptTrialQuery(TrialRunQuery::Event(id.to_owned()))).await?;
-    let unknown = |why: &str| {
-        let failure = CommandFailure::input("reckon::events::unknown", why);
-        failure.help("list the newest events with `reckon events list`")
-    };
     match event {
-        Ok(Value::Null) => Err(unknown(&format!("there is no event {id}"))),
+        Ok(Value::Null) => Err(unknown_event(format!("there is no event {id}"))),
         Ok(event) => Ok(event),
-        Err(why) => Err(unknown(&format!("event {id}: {why}"))),
+        Err(why) => Err(unknown_event(format!("event {id}: {why}"))),
     }
 }
 

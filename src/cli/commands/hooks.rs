@@ -24,7 +24,6 @@ use crate::model::issue::{PlacedIssue, Severity};
 use crate::render;
 use crate::render::diagnostic::OutputStyle;
 use crate::render::hooks as shown;
-use crate::render::hooks::{known_scripts, known_scripts as script_list};
 use crate::scripting::folder;
 use crate::scripting::folder::ScriptFolder;
 use crate::scripting::hooks::Hooks;
@@ -140,10 +139,9 @@ pub(crate) fn doc(out: Printer) -> CommandResult {
 /// Runs `hooks list`. A script that is absent or stopped needs attention (exit 3).
 pub(crate) async fn list(setup: &Context) -> CommandResult {
     let HooksView { known, quotas, .. } = setup.query(HooksQuery).await?;
-    let shown =
-        || format!("{}{}", script_list::script_lines(&known), known_scripts::quota_lines(&quotas));
+    let shown = || format!("{}{}", shown::script_lines(&known), shown::quota_lines(&quotas));
     setup.out.result(&json!({ "version": 1, "scripts": known, "quotas": quotas }), shown)?;
-    Ok(if script_list::needs_attention(&known) { Exit::NeedsAttention } else { Exit::Done })
+    Ok(if shown::needs_attention(&known) { Exit::NeedsAttention } else { Exit::Done })
 }
 
 pub(crate) async fn forget(setup: &Context, args: &HooksForgetArgs) -> CommandResult {
@@ -155,17 +153,17 @@ pub(crate) async fn forget(setup: &Context, args: &HooksForgetArgs) -> CommandRe
         "reckon::hooks::unconfirmed",
         "review what would be forgotten, then repeat the command with --yes",
     );
-    let shown = || script_list::forget_request(script);
+    let shown = || shown::forget_request(script);
     if !setup.out.agree(args.yes, shown, refusal, "Forget it?")? {
         return Ok(Exit::Done);
     }
     let kept = setup.send(ForgetScript(args.script.clone())).await?;
     let kept = kept.ok_or_else(|| cannot_forget(&known, args))?;
-    setup.out.result(
-        &json!({ "script": args.script, "events": script.waiting, "kept": kept }),
-        || format!("{} is forgotten", args.script),
-    )?;
-    Ok(Exit::Done)
+    setup
+        .out
+        .finish(&json!({ "script": args.script, "events": script.waiting, "kept": kept }), || {
+            format!("{} is forgotten", args.script)
+        })
 }
 
 /// Returns the failure of a script that cannot be forgotten: it is in use, or the state does not

@@ -1,8 +1,7 @@
 //! `import`: takes over an existing object of the service for a document, or writes documents for
 //! all objects of a merchant's list and takes those over.
 
-use std::fs::File;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -12,10 +11,11 @@ use crate::base::folder::PathError;
 use crate::base::folder_location::FolderLocation;
 use crate::base::id::Key;
 use crate::cli::args::resources::{ImportArgs, ImportList};
-use crate::cli::commands::get::parse_resource;
+use crate::cli::commands::resources::parse_resource;
 use crate::cli::context::machine::below;
 use crate::cli::context::open::Context;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
+use crate::cli::print;
 use crate::cli::print::Printer;
 use crate::control::requests::{Import, ImportAll, Inventory};
 use crate::model::state::drift::{
@@ -40,7 +40,7 @@ pub(crate) async fn run(setup: &Context, args: &ImportArgs) -> CommandResult {
     if looked.status != AdoptionStatus::Adoptable {
         return print_outcome(&looked, setup.out);
     }
-    setup.out.note(&render::adoption::adoption_result(&looked));
+    setup.out.note(&render::actions::adoption_result(&looked));
     if !setup.out.agree_to_shown(false, UNCONFIRMED, "Take it over?")? {
         setup.out.note("nothing was written");
         return Ok(Exit::Done);
@@ -53,11 +53,11 @@ fn print_outcome(adopted: &AdoptionReport, out: Printer) -> CommandResult {
     let what = || format!("{}: {}", adopted.key.short(), adopted.message);
     let failure = match adopted.status {
         AdoptionStatus::Adopted | AdoptionStatus::AlreadyAdopted | AdoptionStatus::Adoptable => {
-            out.result(adopted, || render::adoption::adoption_result(adopted))?;
+            out.result(adopted, || render::actions::adoption_result(adopted))?;
             return Ok(Exit::Done);
         }
         AdoptionStatus::Refused | AdoptionStatus::Busy => {
-            out.result(adopted, || render::adoption::adoption_result(adopted))?;
+            out.result(adopted, || render::actions::adoption_result(adopted))?;
             return Ok(Exit::NeedsAttention);
         }
         AdoptionStatus::Unknown => CommandFailure::input("reckon::import::unknown", what()),
@@ -180,7 +180,7 @@ fn confirm(found: &[InventoryItem], folder: &Path, yes: bool, out: Printer) -> C
     if !found.iter().any(acts) {
         return Ok(true);
     }
-    let shown = || render::adoption::import_candidates(found, &folder.display().to_string());
+    let shown = || render::actions::import_candidates(found, &folder.display().to_string());
     out.agree(yes, shown, UNCONFIRMED, "Take these over?")
 }
 
@@ -197,12 +197,8 @@ fn write(folder: &Path, key: &Key, id: &str, spec: &Value) -> CommandResult<Path
     let numbers = (2..u32::MAX).map(|number| format!("-{number}"));
     for number in [String::new()].into_iter().chain(numbers) {
         let path = folder.join(format!("{word}-{}{number}.yaml", key.name));
-        match File::create_new(&path) {
-            Ok(mut file) => {
-                let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
-                written.map_err(|error| failed(&path, error))?;
-                return Ok(path);
-            }
+        match print::create(&path, &text) {
+            Ok(()) => return Ok(path),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(failed(&path, error)),
         }
@@ -229,7 +225,7 @@ fn document(key: &Key, id: &str, spec: &Value) -> String {
 fn text(all: &ImportOutput) -> String {
     let mut lines: Vec<String> =
         all.written.iter().map(|path| format!("wrote {}", path.display())).collect();
-    let items = all.items.iter().map(render::adoption::adoption_result);
+    let items = all.items.iter().map(render::actions::adoption_result);
     lines.extend(items.map(|text| text.trim_end().to_owned()));
     lines.extend(all.left.iter().map(|(id, why)| format!("left {id}: {why}")));
     let taken = all.items.iter().filter(|one| one.status == AdoptionStatus::Adopted).count();

@@ -11,11 +11,12 @@ use crate::base::clock::{Clock, SystemClock};
 use crate::base::id::RemoteId;
 use crate::cli::args::options::{Cli, InitArgs};
 use crate::cli::args::resources::ForgetArgs;
-use crate::cli::commands::get::parse_resource;
+use crate::cli::commands::resources::parse_resource;
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::context::state_handle::StateHandle;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit, local_only};
+use crate::cli::print;
 use crate::cli::print::Printer;
 use crate::control::requests::Forget;
 use crate::engine::protocol::intents::DisownPreview;
@@ -64,8 +65,7 @@ pub(crate) async fn run(cli: &Cli, args: &InitArgs, out: Printer) -> CommandResu
         .map_err(|error| CommandFailure::environment("reckon::init::key", error))?;
     let list = if had { &mut made.kept } else { &mut made.made };
     list.push(key);
-    out.result(&made, || text(&made, &dir))?;
-    Ok(Exit::Done)
+    out.finish(&made, || text(&made, &dir))
 }
 
 /// Writes a file unless it exists; returns true if it was written.
@@ -76,14 +76,8 @@ fn write_new(path: &Path, text: &str) -> CommandResult<bool> {
             format!("write {}: {error}", path.display()),
         )
     };
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(failed)?;
-    }
-    match std::fs::File::create_new(path) {
-        Ok(mut file) => {
-            std::io::Write::write_all(&mut file, text.as_bytes()).map_err(failed)?;
-            Ok(true)
-        }
+    match print::create(path, text) {
+        Ok(()) => Ok(true),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
         Err(error) => Err(failed(error)),
     }
@@ -104,7 +98,7 @@ pub(crate) async fn forget(setup: &Context, args: &ForgetArgs) -> CommandResult 
         "reckon::forget::unconfirmed",
         "review what would be forgotten, then repeat the command with --yes",
     );
-    let shown = || render::adoption::forget_request(&what);
+    let shown = || render::actions::forget_request(&what);
     if !setup.out.agree(args.yes, shown, refusal, "Forget it?")? {
         setup.out.note("nothing was written");
         return Ok(Exit::Done);
@@ -112,8 +106,7 @@ pub(crate) async fn forget(setup: &Context, args: &ForgetArgs) -> CommandResult 
     let forgot = setup.send(Forget(what)).await?;
     match &forgot {
         ForgetResult::Resource(..) | ForgetResult::Object(..) => {
-            setup.out.result(&forgot, || render::adoption::forget_result(&forgot))?;
-            Ok(Exit::Done)
+            setup.out.finish(&forgot, || render::actions::forget_result(&forgot))
         }
         ForgetResult::Refused(why, help) => {
             let failure = CommandFailure::input("reckon::forget::refused", why).help(help);
@@ -185,7 +178,7 @@ fn confirm_disown(
     out: Printer,
 ) -> CommandResult<(DisownPreview, bool)> {
     let unknown = disown_preview(&open.state.facts).map_err(OpenError::from)?;
-    out.note(&render::adoption::disown_request(&unknown));
+    out.note(&render::actions::disown_request(&unknown));
     let refusal = (
         "reckon::init::unconfirmed",
         "adopt your objects with `reckon import KIND/NAME ID` or `reckon import --all`; if none is yours, \

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use crate::base::id::{IntentId, Key};
 use crate::cli::args::options::WhyArgs;
-use crate::cli::commands::get;
+use crate::cli::commands::resources;
 use crate::cli::context::git::program::Git;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::daemon;
-use crate::cli::exit::{CommandFailure, CommandResult, Exit};
+use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::cli::remote::Daemon;
-use crate::control::local::LocalQuery;
 use crate::control::protocol::ControlRequest;
+use crate::control::protocol::LocalQuery;
 use crate::control::requests::requests;
 use crate::engine::handles::shared::EngineShared;
 use crate::engine::protocol::diagnostics::{LocalReply, Provenances, WhySubject};
@@ -29,7 +29,6 @@ use crate::render::why::{
 };
 use crate::spec::text::decode::decode;
 use crate::spec::text::source::split;
-use crate::store::disk::real::RealDisk;
 use crate::store::history::entries::{EffectHistory, ResourceHistory};
 use crate::store::history::reader::JournalSet;
 use crate::store::journal::chain::Head;
@@ -54,8 +53,7 @@ pub(crate) async fn run(setup: &Context, args: &WhyArgs) -> CommandResult {
             unsent_view(setup, &parse_subject(&args.what)?).await?.ok_or_else(|| unknown(args))?
         }
     };
-    setup.out.result(&view, || why::text(&view, setup.out.color))?;
-    Ok(Exit::Done)
+    setup.out.finish(&view, || why::text(&view, setup.out.color))
 }
 
 fn unknown(args: &WhyArgs) -> CommandFailure {
@@ -135,7 +133,7 @@ fn resource(text: &str) -> CommandResult<Option<Key>> {
     let named = named.split_once(';').map_or(named, |(named, _)| named);
     match named.parse::<Key>() {
         Ok(key) if is_action(&key) => Ok(Some(key)),
-        Ok(_) | Err(_) => get::parse_resource(named).map(Some),
+        Ok(_) | Err(_) => resources::parse_resource(named).map(Some),
     }
 }
 
@@ -155,18 +153,8 @@ impl TrailSource<'_> {
 }
 
 pub(crate) fn open_journals(setup: &Context) -> CommandResult<JournalSet> {
-    let reader = |path: &Path| {
-        let opened = RealDisk::open(path).map_err(|error| {
-            CommandFailure::environment(
-                "reckon::state::dir",
-                format!("open {}: {error}", path.display()),
-            )
-        })?;
-        Ok::<_, CommandFailure>(JournalReader::over(Arc::new(opened)))
-    };
-    let archive = setup.state.join("archive");
-    let archive = if archive.is_dir() { Some(reader(&archive)?) } else { None };
-    Ok(JournalSet { journal: reader(&setup.state.join("journal"))?, archive })
+    let archive = setup.archive_disk()?.map(JournalReader::over);
+    Ok(JournalSet { journal: JournalReader::over(setup.disk("journal")?), archive })
 }
 
 /// Returns the history of the merchant that the effects belong to, where that is another resource.

@@ -1,7 +1,11 @@
 //! This machine and this process: names for messages, randomness of the operating system, signals,
 //! and hardening, which leaves nothing for other users of the machine.
 
+use std::io;
 use std::path::{Path, PathBuf};
+use std::process::{Child, ExitStatus};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -75,6 +79,28 @@ fn no_core_dumps() {
         .and_then(|()| set_dumpable_behavior(DumpableBehavior::NotDumpable));
     if let Err(error) = done {
         tracing::warn!("core dumps cannot be turned off: {error}");
+    }
+}
+
+/// Waits for the end of a program that has closed its streams; `None` if that takes longer than the
+/// limit.
+pub(crate) fn wait_for_end(
+    child: &mut Child,
+    limit: Duration,
+    poll_every: Duration,
+) -> io::Result<Option<ExitStatus>> {
+    // No sender uses this channel: it only lets time pass.
+    let (_silent, pause) = mpsc::channel::<()>();
+    let mut waited = Duration::ZERO;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if waited >= limit {
+            return Ok(None);
+        }
+        while pause.recv_timeout(poll_every).is_ok() {}
+        waited = waited.saturating_add(poll_every);
     }
 }
 

@@ -7,6 +7,7 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rand_core::Rng;
 
@@ -25,6 +26,7 @@ use crate::config::setting::ProcessEnv;
 use crate::engine::handles::shared::PartnerAccess;
 use crate::http::public::public_routes::PublicRoutes;
 use crate::store::disk::real::RealDisk;
+use crate::store::disk::traits::Disk;
 use crate::store::error::OpenError;
 use crate::store::state::open::{OpenState, RESTORING, StateOptions};
 use crate::store::state::rekey::KeyFile;
@@ -208,6 +210,23 @@ impl Context {
         let disk = disk.map_err(|source| OpenError::Io { dir: vault, source })?;
         let known = state_identity(&disk, key).map_err(OpenError::from)?;
         Ok(self.identity.get_or_init(|| known).clone())
+    }
+}
+
+impl Context {
+    /// Opens a folder of the state: `journal`, `archive` or `vault`.
+    pub(crate) fn disk(&self, part: &str) -> CommandResult<Arc<dyn Disk>> {
+        let path = self.state.join(part);
+        let opened = RealDisk::open(&path).map_err(|error| {
+            let what = format!("open {}: {error}", path.display());
+            CommandFailure::environment("reckon::state::dir", what)
+        })?;
+        Ok(Arc::new(opened))
+    }
+
+    /// Opens the folder of records that a compaction replaced; `None` where there is none.
+    pub(crate) fn archive_disk(&self) -> CommandResult<Option<Arc<dyn Disk>>> {
+        self.state.join("archive").is_dir().then(|| self.disk("archive")).transpose()
     }
 }
 

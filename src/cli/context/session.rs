@@ -3,7 +3,7 @@
 
 use tokio::sync::mpsc;
 
-use crate::cli::context::git::tracked::TrackedSpecs;
+use crate::cli::context::git::committed::TrackedSpecs;
 use crate::cli::context::open::Context;
 use crate::cli::context::state_handle::{EngineOptions, StateHandle};
 use crate::cli::context::{cache, machine};
@@ -13,7 +13,7 @@ use crate::control::handle::Control;
 use crate::control::protocol::ControlRequest;
 use crate::control::requests;
 use crate::control::requests::Request;
-use crate::control::socket_client::SocketClient;
+use crate::control::socket::SocketClient;
 use crate::engine::core::coordinator::{Engine, RunUntil};
 use crate::engine::protocol::input::EngineInput;
 use crate::engine::protocol::query::{Query, Reply};

@@ -52,35 +52,22 @@ pub(crate) struct Listeners {
 }
 
 impl Listeners {
-    /// Opens the listeners.
-    pub(crate) async fn open(setup: &Context, rehearses: bool) -> CommandResult<Self> {
-        let sockets = Sockets::bind(setup, None).await?;
-        let (sender, events) = mpsc::channel(EVENTS_MAX);
-        let control = Control::new(sender.clone());
-        control.configuration_loaded(SystemClock.now());
-        Self::serve(setup, rehearses, sockets, control, (sender, events))
-    }
-
-    /// Opens the listeners of the next configuration, at the same sockets where the addresses are
-    /// the same.
-    pub(crate) async fn open_next(
+    /// Opens the listeners. After an earlier configuration they keep its sockets where the addresses
+    /// are the same, and go on counting.
+    pub(crate) async fn open(
         setup: &Context,
         rehearses: bool,
-        (sockets, control): (&Sockets, &Control),
+        earlier: Option<(&Sockets, &Control)>,
     ) -> CommandResult<Self> {
-        let sockets = Sockets::bind(setup, Some(sockets)).await?;
+        let sockets = Sockets::bind(setup, earlier.map(|(sockets, _)| sockets)).await?;
         let (sender, events) = mpsc::channel(EVENTS_MAX);
-        let control = control.of_next_engine(sender.clone());
-        Self::serve(setup, rehearses, sockets, control, (sender, events))
-    }
-
-    fn serve(
-        setup: &Context,
-        rehearses: bool,
-        sockets: Sockets,
-        control: Control,
-        (sender, events): (mpsc::Sender<EngineInput>, mpsc::Receiver<EngineInput>),
-    ) -> CommandResult<Self> {
+        let control = match earlier {
+            Some((_, control)) => control.of_next_engine(sender.clone()),
+            None => Control::new(sender.clone()),
+        };
+        if earlier.is_none() {
+            control.configuration_loaded(SystemClock.now());
+        }
         let (ending, ended) = watch::channel(false);
         let (ready, is_ready) = watch::channel(false);
         let (private, outside) = listen(setup, &sockets, &control, (is_ready, &ended), rehearses)?;

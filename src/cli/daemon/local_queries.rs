@@ -1,5 +1,5 @@
 //! Answers of a daemon that its engine cannot give, for commands of another machine
-//! (`crate::control::local`).
+//! (`crate::control::protocol`).
 //!
 //! An engine of its own, which never runs, plans a tree that was sent: over the same facts, under
 //! the same limits, with the same key. So its checksum is the one that the daemon's plan has once
@@ -13,16 +13,16 @@ use parking_lot::Mutex;
 use serde::Serialize;
 
 use crate::base::folder_location::FolderLocation;
-use crate::cli::commands::{hook_trials, payer_links, webhook_urls, why};
-use crate::cli::context::git::tracked::TrackedSpecs;
+use crate::cli::commands::{hook_trials, links, why};
+use crate::cli::context::git::committed::TrackedSpecs;
 use crate::cli::context::git::tree;
 use crate::cli::context::git::tree::TempTree;
 use crate::cli::context::open::Context;
 use crate::cli::context::{machine, sent_tree};
 use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::control::handle::LocalQueries;
-use crate::control::local::{LocalQuery, SentFile, SentTree, TreeContents, TreeDifferences};
 use crate::control::protocol::{ControlError, Response};
+use crate::control::protocol::{LocalQuery, SentFile, SentTree, TreeContents, TreeDifferences};
 use crate::engine::core::coordinator::Engine;
 use crate::engine::handles::shared::{EngineParts, EngineShared};
 use crate::engine::protocol::diagnostics::LocalReply;
@@ -75,7 +75,6 @@ impl DaemonQueries {
         Ok(engine.answer(question)?)
     }
 
-    /// Takes a place in the queue of plans.
     fn queue_plan(&self) -> CommandResult<Arc<()>> {
         let place = self.waiting.clone();
         if Arc::strong_count(&place) > WAITING_MAX {
@@ -103,7 +102,7 @@ impl DaemonQueries {
     }
 
     fn urls(&self) -> CommandResult<Reply> {
-        json_reply(webhook_urls::addresses(&self.setup, &self.shared.facts.rotations()?)?)
+        json_reply(links::addresses(&self.setup, &self.shared.facts.rotations()?)?)
     }
 
     fn compare(&self, theirs: &TreeContents) -> CommandResult<TreeDifferences> {
@@ -141,7 +140,7 @@ impl LocalQueries for DaemonQueries {
             }
             LocalQuery::Urls => self.urls(),
             LocalQuery::Intake { key, terms, days } => {
-                let link = payer_links::make_link(&self.setup, &key, terms, days);
+                let link = links::make_link(&self.setup, &key, terms, days);
                 link.and_then(|link| json_reply(link.expose()))
             }
         };

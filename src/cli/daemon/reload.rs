@@ -44,7 +44,6 @@ pub(crate) struct Configuration {
     pub scripts: ScriptSet,
 }
 
-/// Begins to watch the files of a configuration.
 pub(crate) fn watch_files(setup: &Context) -> FileWatch {
     FileWatch::new(vec![setup.root.join(&*setup.config.file)])
 }
@@ -117,7 +116,7 @@ impl<'a> Reloader<'a> {
         let scripts = read_scripts(&setup)?;
         let rehearses = self.parts.embedded.is_some();
         let earlier = (&self.now.sockets, &self.now.control);
-        let listeners = Listeners::open_next(&setup, rehearses, earlier).await?;
+        let listeners = Listeners::open(&setup, rehearses, Some(earlier)).await?;
         Ok(Configuration { setup, listeners, scripts })
     }
 

@@ -14,12 +14,12 @@ use tokio::task::JoinHandle;
 use crate::base::clock::{Clock, SystemClock};
 use crate::base::hash::Digest;
 use crate::cli::args::options::{Cli, RunArgs};
-use crate::cli::commands::rekey::rekeyer;
 use crate::cli::commands::sandbox::command;
 use crate::cli::commands::sandbox::command::{EmbeddedSandbox, WebhookAddresses};
 use crate::cli::commands::signed::approval::keep_examining;
+use crate::cli::commands::store::rekeyer;
 use crate::cli::commands::store::{compaction, retention};
-use crate::cli::context::git::tracked::TrackedSpecs;
+use crate::cli::context::git::committed::TrackedSpecs;
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::daemon;
@@ -33,7 +33,7 @@ use crate::cli::daemon::targets::DaemonNotifier;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit, local_only};
 use crate::cli::print::Printer;
 use crate::control::handle::Control;
-use crate::control::socket_server::ControlSocket;
+use crate::control::socket::ControlSocket;
 use crate::engine::core::coordinator::{Engine, RunUntil};
 use crate::engine::handles::shared::EngineError;
 use crate::engine::protocol::input::EngineInput;
@@ -58,7 +58,7 @@ pub(crate) async fn run(cli: &Cli, args: &RunArgs, out: Printer) -> CommandResul
         return Err(CommandFailure::environment("reckon::state::locked", what));
     }
     let embedded = if args.sandbox { Some(command::embed(&setup)?) } else { None };
-    let doors = Listeners::open(&setup, args.sandbox).await?;
+    let doors = Listeners::open(&setup, args.sandbox, None).await?;
     watch.add(setup.state.join(TOKEN_FILE));
     let open = setup.open_bound(embedded.as_ref().map(|one| &one.access)).await?;
     let parts = DaemonParts { cli, out, open: &open, embedded: embedded.as_ref() };
@@ -199,7 +199,6 @@ async fn watch_tree(
     }
 }
 
-/// Waits for a signal and stops the engine.
 async fn stop_at_signal(
     mut signalled: watch::Receiver<Option<Exit>>,
     events: mpsc::Sender<EngineInput>,

@@ -2,7 +2,6 @@
 //! and the delivery to them.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use crate::base::clock::SystemClock;
@@ -134,18 +133,14 @@ fn usual_port(encryption: message::SmtpEncryption) -> u16 {
 // Delivery of the notifications of hooks to the targets of the configuration, which are read when
 // the first one is needed.
 
+#[derive(derive_more::Debug)]
+#[debug("Post(…)")]
 pub(crate) struct DaemonNotifier {
     setup: Arc<Context>,
     addresses: WebhookAddresses,
     /// True in a rehearsal, where no notification is sent.
     is_rehearsal: bool,
     outbox: OnceLock<Result<Notifier, String>>,
-}
-
-impl fmt::Debug for DaemonNotifier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Post(…)")
-    }
 }
 
 impl DaemonNotifier {

@@ -71,7 +71,6 @@ pub(crate) fn bad_request(message: impl Into<String>, help: &str) -> Response {
     refuse(StatusCode::BAD_REQUEST, ControlError::BAD_REQUEST, message, help)
 }
 
-/// Responds that the body of a request cannot be read.
 pub(crate) fn bad_body(why: &serde_json::Error, help: &str) -> Response {
     let message = format!("invalid body: {why}");
     bad_request(message, help)
@@ -90,7 +89,6 @@ pub(crate) fn wrong_method() -> Response {
     response
 }
 
-/// Responds that a required token is missing.
 pub(crate) fn no_token() -> Response {
     let message = "missing token";
     let help = "send a token: `authorization: Bearer …`, or `--token-file FILE` of a command; the \
@@ -98,7 +96,6 @@ pub(crate) fn no_token() -> Response {
     unauthorised(ControlError::TOKEN_NEEDED, message, help)
 }
 
-/// Responds that the token is unknown.
 pub(crate) fn wrong_token() -> Response {
     let message = "unknown token";
     let help = "compare it with `api.token` in the daemon's state directory; the daemon reads \

@@ -11,7 +11,6 @@
 //! records; or `NAME read TOKEN`, which is read-only. Empty lines and lines that begin with `#` are
 //! ignored. A token is compared in constant time, and shown nowhere.
 
-use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -198,12 +197,6 @@ impl Token {
         }
         let actor = name.map_or_else(|| "api token".to_owned(), |name| format!("api token {name}"));
         Ok(Self { secret: Secret::from(secret), caller: ApiCaller { actor, may_write } })
-    }
-}
-
-impl fmt::Display for Tokens {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} tokens", self.0.len())
     }
 }
 

@@ -5,7 +5,6 @@
 //! reports; no other header is trusted.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -46,17 +45,12 @@ pub struct PostRate {
 }
 
 /// The rules, and the recent use of each address. Cheap to clone.
-#[derive(Clone, Default)]
+#[derive(derive_more::Debug, Clone, Default)]
+#[debug("Gate({rules:?})")]
 pub struct Ingress {
     rules: Arc<IngressRules>,
     /// For each address the moment until which its share is used up.
     used_until: Arc<Mutex<BTreeMap<WebhookAddress, Instant>>>,
-}
-
-impl fmt::Debug for Ingress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Gate({:?})", self.rules)
-    }
 }
 
 impl Ingress {

@@ -6,7 +6,6 @@
 //! by dots, which names may contain, too. Where they are ambiguous, every possible resource is
 //! returned, and the caller takes the one that exists.
 
-use std::fmt;
 use std::time::Duration;
 
 use axum::http::StatusCode;
@@ -68,16 +67,11 @@ impl<T> VerifiedAddress<T> {
 }
 
 /// Makes and verifies the public addresses.
-#[derive(Clone)]
+#[derive(derive_more::Debug, Clone)]
+#[debug("Outside(…)")]
 pub struct PublicRoutes {
     key: [u8; 32],
     ingress: Ingress,
-}
-
-impl fmt::Debug for PublicRoutes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Outside(…)")
-    }
 }
 
 impl PublicRoutes {

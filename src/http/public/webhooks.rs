@@ -152,7 +152,6 @@ impl WebhookState {
         taken.map_err(|wait| WebhookAnswer(PostAnswer::Flood, Some(wait)))
     }
 
-    /// Counts an answer, and returns its response.
     fn respond_counted(&self, answer: WebhookAnswer) -> Response {
         self.control.posts().count(answer.0);
         answer.into_response()

@@ -67,7 +67,6 @@ fn failure_json(failure: &RunFailure, sources: &[ScriptSource]) -> Value {
     })
 }
 
-/// Renders one run for people.
 pub fn run_text(run: &HookRun) -> String {
     let mut out = String::new();
     let reads = run.reads.len();
@@ -119,7 +118,6 @@ pub fn evaluated_text(done: &Evaluated) -> String {
     out
 }
 
-/// Renders all requests so far.
 pub fn requests_text(wishes: &[ActionRequest], kept: &BTreeMap<String, Value>) -> String {
     let mut out = String::new();
     request_lines(&mut out, wishes, kept.iter());
@@ -225,7 +223,6 @@ fn serialize_differences<S: serde::Serializer>(
 }
 
 impl HooksDiff {
-    /// Returns true if no result differs.
     pub fn is_unchanged(&self) -> bool {
         self.items.is_empty()
     }

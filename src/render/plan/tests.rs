@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 
 use crate::base::id::Mode;
 use crate::engine::protocol::views::MoneyView;
+use crate::engine::queries::scoped::step_sums as totals;
 use crate::model::change::PlannedAction;
 use crate::model::issue::ProblemCounts;
 use crate::model::manifest::TreeState;

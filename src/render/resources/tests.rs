@@ -30,13 +30,6 @@ fn a_table_has_one_line_a_resource() {
 }
 
 #[test]
-fn a_narrow_table_stays_within_its_width() {
-    let table = table_within(&items(), false, Some(50));
-    assert!(table.lines().all(|line| line.chars().count() <= 50), "{table}");
-    assert!(table.lines().count() > 3);
-}
-
-#[test]
 fn colour_is_there_when_asked_for_and_changes_no_word() {
     let plain = table(&items(), false);
     let colored = table(&items(), true);
@@ -104,4 +97,15 @@ fn what_collects_badly_says_so_and_what_has_no_document_is_neither_ready_nor_not
       Document        none
       Remote id       not known
     ");
+}
+
+#[test]
+fn what_is_printed_can_be_pasted() {
+    let yaml =
+        sealed_yaml("SavedMethod/default/jane/source.card.number", "source.card.number", "a\nb\n");
+    let read: Value = serde_yaml::from_str(&yaml).unwrap();
+    assert_eq!(read, json!({"number": {"age": "a\nb\n"}}));
+    assert!(yaml.starts_with(
+        "# opens in spec.source.card.number of SavedMethod/default/jane, and nowhere else\n"
+    ));
 }

@@ -133,7 +133,6 @@ fn check_amounts(command: &PersonCommand, made: &[&Value], found: &mut Vec<Viola
     }
 }
 
-/// Returns true if a command requested this charge of the ledger.
 pub(crate) fn is_requested_charge(evidence: &RunEvidence<'_>, entry: &Value) -> bool {
     let mark = Mark::find_in(text(entry, "reference"));
     let of_command = commands(evidence).any(|command| {

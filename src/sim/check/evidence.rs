@@ -2,10 +2,10 @@
 //! must have.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use derive_more::Display;
 use serde::Serialize;
 
 use crate::base::id::RemoteId;
@@ -19,7 +19,8 @@ use crate::sim::service::frontend::Arrival;
 use crate::sim::service::sandbox::Objects;
 use crate::sim::service::weather::StormStretch;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Display, Clone, PartialEq, Eq, Serialize)]
+#[display("{law}: {text}")]
 pub struct Violation {
     pub law: &'static str,
     pub text: String,
@@ -28,12 +29,6 @@ pub struct Violation {
 impl Violation {
     pub fn new(law: &'static str, text: String) -> Self {
         Self { law, text }
-    }
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.law, self.text)
     }
 }
 

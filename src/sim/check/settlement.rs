@@ -12,7 +12,7 @@ use crate::sim::check::evidence::{RunEvidence, Violation, is_complete, is_valid}
 use crate::sim::check::{limits, money, state, uniqueness};
 use crate::sim::machine::journal::{IntentHistory, name_of};
 use crate::sim::plan::chance::CallFault;
-use crate::sim::plan::document_text;
+use crate::sim::plan::documents;
 use crate::sim::plan::documents::{Doc, DocBody};
 use crate::sim::service::control::{mark_of, text};
 
@@ -160,7 +160,7 @@ fn missing_part(evidence: &RunEvidence<'_>, doc: &Doc) -> Option<String> {
                 return Some(format!("the invoice {source} does not exist"));
             };
             let attached = invoice.pointer("/attachments/0/file_name").and_then(Value::as_str);
-            let wanted = (*letter > 0).then(|| document_text::attachment_name(*letter));
+            let wanted = (*letter > 0).then(|| documents::attachment_name(*letter));
             (attached != wanted.as_deref())
                 .then(|| format!("the invoice {source} attaches {attached:?}, not {wanted:?}"))
         }

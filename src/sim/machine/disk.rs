@@ -1,4 +1,8 @@
-//! Free space of the machine's disks, which refuse writes for a while.
+//! Disks of the simulated machine, which refuse writes for a while, and its power, which fails at a
+//! chosen point.
+//!
+//! Every place at which a process can die passes [`MachinePower::pass`], so that each is counted and
+//! any of them can be the last.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -6,10 +10,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::sim::machine::power::MachinePower;
-use crate::sim::plan::chance::{CrashPoint, CrashSide, Death, Dice};
+use crate::api::call::Call;
+use crate::client::transport::{Wire, WireDecision};
+use crate::sim::plan::chance::{
+    Crash, CrashPoint, CrashSide, Death, Dice, READ, SEND_POINT, effect_of_call, refine_effect,
+};
+use crate::sim::plan::parts::add;
 use crate::sim::plan::trouble::DiskRefusal;
 use crate::store::disk::traits::{Disk, missing, to_u64, to_usize};
 
@@ -54,14 +63,7 @@ impl SimDisk {
         Self { places, power, capacity: room, files: Arc::default() }
     }
 
-    /// Returns the bytes that a power failure would certainly leave now, by file.
-    pub fn durable(&self) -> BTreeMap<String, Vec<u8>> {
-        let files = self.files.lock();
-        let durable = files.iter().filter_map(|(name, file)| Some((name, file.durable.as_ref()?)));
-        durable.map(|(name, bytes)| (name.clone(), bytes.clone())).collect()
-    }
-
-    /// Calls `look` with the durable bytes of each file, without a copy.
+    /// Calls `look` with the bytes of each file that a power failure would certainly leave now.
     pub fn each_durable(&self, mut look: impl FnMut(&str, &[u8])) {
         for (name, file) in self.files.lock().iter() {
             if let Some(durable) = &file.durable {
@@ -259,8 +261,87 @@ impl Disk for SimDisk {
     }
 }
 
-#[cfg(test)]
-mod tests;
+/// The wire, which ends where the machine dies.
+#[derive(Debug, Clone)]
+pub struct CrashWire(pub MachinePower);
+
+impl CrashWire {
+    fn decide(&self, when: CrashSide, call: &Call) -> WireDecision {
+        let body = call.body.as_deref().unwrap_or_default();
+        let effect = effect_of_call(call.method.as_str(), &call.path, body);
+        let effect = refine_effect(effect, body).unwrap_or(READ);
+        let lives = self.0.pass(CrashPoint { when, place: SEND_POINT, effect });
+        if lives { WireDecision::Pass } else { WireDecision::Crash }
+    }
+}
+
+impl Wire for CrashWire {
+    fn before(&self, call: &Call) -> WireDecision {
+        self.decide(CrashSide::Before, call)
+    }
+
+    fn after(&self, call: &Call) -> WireDecision {
+        self.decide(CrashSide::After, call)
+    }
+}
+
+/// The power; clones share it.
+#[derive(Debug, Clone, Default)]
+pub struct MachinePower {
+    state: Arc<Mutex<PowerState>>,
+    failed: Arc<Notify>,
+}
+
+#[derive(Debug, Default)]
+struct PowerState {
+    dead: bool,
+    planned: Vec<Crash>,
+    fatal_crash: Option<Crash>,
+    passed: BTreeMap<CrashPoint, u32>,
+}
+
+impl MachinePower {
+    /// Switches the machine on; the first of these crashes that is reached kills it.
+    pub fn switch_on(&self, planned: Vec<Crash>) {
+        *self.state.lock() = PowerState { planned, ..PowerState::default() };
+    }
+
+    pub fn clear_plan(&self) {
+        self.state.lock().planned.clear();
+    }
+
+    pub fn fatal_crash(&self) -> Option<Crash> {
+        self.state.lock().fatal_crash
+    }
+
+    pub fn is_dead(&self) -> bool {
+        self.state.lock().dead
+    }
+
+    /// Passes a point. Returns false if the machine is dead or dies at the point.
+    pub fn pass(&self, point: CrashPoint) -> bool {
+        let mut state = self.state.lock();
+        if state.dead {
+            return false;
+        }
+        let passed = add(&mut state.passed, point, 1);
+        let due = |crash: &&Crash| crash.point == point && crash.nth <= passed;
+        state.fatal_crash = state.planned.iter().find(due).copied();
+        state.dead = state.fatal_crash.is_some();
+        let lives = !state.dead;
+        drop(state);
+        if !lives {
+            self.failed.notify_one();
+        }
+        lives
+    }
+
+    pub async fn wait_until_dead(&self) {
+        while !self.is_dead() {
+            self.failed.notified().await;
+        }
+    }
+}
 
 /// Free space of all disks of a machine; clones share it.
 #[derive(Debug, Clone, Default)]
@@ -302,3 +383,6 @@ impl DiskCapacity {
         Err(kind.into())
     }
 }
+
+#[cfg(test)]
+mod tests;

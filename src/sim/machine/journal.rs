@@ -228,7 +228,6 @@ impl WallClock {
         ahead
     }
 
-    /// Returns the seconds by which the clock is ahead of the right time.
     pub(crate) fn ahead_s(&self) -> i64 {
         self.ahead_s.load(Ordering::Relaxed)
     }

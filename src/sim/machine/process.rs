@@ -21,8 +21,8 @@ use crate::engine::handles::shared::{
 use crate::model::manifest::OnDoubt;
 use crate::model::record::StateOwner;
 use crate::policy::PolicyRules;
+use crate::sim::machine::disk::{CrashWire, MachinePower};
 use crate::sim::machine::disk::{DiskCapacity, DiskCrashPoints, SimDisk};
-use crate::sim::machine::power::{CrashWire, MachinePower};
 use crate::sim::machine::specs;
 use crate::sim::plan::chance::{Death, Dice};
 use crate::sim::plan::documents::PARTNER;

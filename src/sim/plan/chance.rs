@@ -3,28 +3,37 @@
 
 use std::fmt;
 
+use derive_more::Display;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use serde_json::Value;
 
 /// A way in which one call fails.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Display, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CallFault {
     /// The effect happens, and the answer is lost.
+    #[display("lost answer")]
     LostAnswer,
     /// The service answers 500, and the effect does not happen.
+    #[display("error before")]
     ErrorBefore,
     /// The effect happens, and the service answers 500.
+    #[display("error after")]
     ErrorAfter,
     /// The effect happens, and the answer arrives after the caller has given up.
+    #[display("late answer")]
     LateAnswer,
     /// The effect happens after the caller has given up, within the grace.
+    #[display("late effect")]
     LateEffect,
     /// The connection breaks before the service gets the request.
+    #[display("reset before")]
     Reset,
     /// The service answers 429 with `Retry-After`, and the effect does not happen.
+    #[display("throttled")]
     Throttle,
     /// The effect happens, and the answer names another amount.
+    #[display("other amount")]
     OtherAmount,
 }
 
@@ -142,21 +151,6 @@ impl CallFault {
     }
 }
 
-impl fmt::Display for CallFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::LostAnswer => "lost answer",
-            Self::ErrorBefore => "error before",
-            Self::ErrorAfter => "error after",
-            Self::LateAnswer => "late answer",
-            Self::LateEffect => "late effect",
-            Self::Reset => "reset before",
-            Self::Throttle => "throttled",
-            Self::OtherAmount => "other amount",
-        })
-    }
-}
-
 /// A fault that strikes one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Strike {
@@ -193,14 +187,17 @@ pub(crate) fn refine_effect(effect: Option<&'static str>, body: &[u8]) -> Option
     if ends { Some("recurring.end") } else { effect }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Display, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CrashSide {
+    #[display("before")]
     Before,
+    #[display("after")]
     After,
 }
 
 /// A place at which a process can die.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Display, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[display("{when} {place}{}{effect}", if effect.is_empty() { "" } else { " " })]
 pub struct CrashPoint {
     pub when: CrashSide,
     /// Operation at the place: `journal.write`, or `send` with the name of an effect.
@@ -209,27 +206,19 @@ pub struct CrashPoint {
     pub effect: &'static str,
 }
 
-impl fmt::Display for CrashPoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let when = match self.when {
-            CrashSide::Before => "before",
-            CrashSide::After => "after",
-        };
-        let space = if self.effect.is_empty() { "" } else { " " };
-        write!(f, "{when} {}{space}{}", self.place, self.effect)
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Display, Clone, Copy, PartialEq, Eq)]
 pub enum Death {
     /// The process alone dies: its writes reach the disk, and the index stays as it was.
+    #[display("the process dies")]
     Process,
     /// The power fails: any part of the unsynced bytes may be lost, and the index is not trusted.
+    #[display("the power fails")]
     Power,
 }
 
 /// A planned crash, counted from the last start of the machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Display, Clone, Copy, PartialEq, Eq)]
+#[display("{death} {point} number {nth}, down for {down_s} s")]
 pub struct Crash {
     pub point: CrashPoint,
     /// Number of the passing of that place, from 1.
@@ -237,17 +226,6 @@ pub struct Crash {
     pub death: Death,
     /// Seconds that the machine stays down.
     pub down_s: u64,
-}
-
-impl fmt::Display for Crash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { point, nth, death, down_s } = self;
-        let what = match death {
-            Death::Process => "the process dies",
-            Death::Power => "the power fails",
-        };
-        write!(f, "{what} {point} number {nth}, down for {down_s} s")
-    }
 }
 
 /// Crash points of the disk, with the number of times that a short life passes each.

@@ -7,6 +7,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use derive_more::Display;
+
 use crate::base::hash::sha256;
 use crate::engine::protocol::input::ScriptSet;
 use crate::policy::Rights;
@@ -76,15 +78,20 @@ pub(crate) const SCRIPTS: &[(&str, &str)] = &[
     ("patient", include_str!("scripts/patient.rhai")),
 ];
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Display, Clone, Copy, PartialEq, Eq)]
 pub enum Edit {
+    #[display("{} is renamed", SCRIPTS.get(*_0).map_or("", |(name, _)| name))]
     Rename(usize),
     /// Reverses the functions of every file.
+    #[display("functions change places")]
     Reverse,
     /// Adds or removes an unrelated call before everything else.
+    #[display("an unrelated statement is put first, or removed again")]
     First,
+    #[display("patient is fixed")]
     Mend,
     /// Adds a mistake to a script, or corrects it.
+    #[display("a mistake is made, or corrected")]
     Mistake,
 }
 
@@ -168,21 +175,6 @@ impl SimScriptSet {
 fn source(name: String, text: String) -> ScriptSource {
     let path = name + ".rhai";
     ScriptSource { display_path: format!("scripts/{path}"), path, text: text.into() }
-}
-
-impl fmt::Display for Edit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Rename(nth) => {
-                let name = SCRIPTS.get(*nth).map_or("", |(name, _)| name);
-                write!(f, "{name} is renamed")
-            }
-            Self::Reverse => f.write_str("functions change places"),
-            Self::First => f.write_str("an unrelated statement is put first, or removed again"),
-            Self::Mend => f.write_str("patient is fixed"),
-            Self::Mistake => f.write_str("a mistake is made, or corrected"),
-        }
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use derive_more::Display;
+
 use crate::base::money::Currency;
 use crate::policy::limits::{AmountLimit, CountLimit, LimitSet, Limits};
 use crate::policy::{ApprovalRules, PolicyRules};
@@ -68,7 +70,6 @@ impl People {
             || remove_one(&mut self.settler, nth)
     }
 
-    /// Returns the operator's rules.
     pub(crate) fn rules(&self) -> PolicyRules {
         let of = |merchant: Option<&str>| {
             section(self.limits.iter().filter(|bound| bound.merchant.as_deref() == merchant))
@@ -130,7 +131,8 @@ const QUANTITIES: [(LimitQuantity, &str, u64, (u64, u64)); 7] = [
     (LimitQuantity::EmailsPerDay, "emails_per_day", 25, (0, 4)),
 ];
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Display, Clone, PartialEq, Eq)]
+#[display("limit   {}: {max}", self.name())]
 pub struct SimLimit {
     /// Merchant that the limit applies to; `None` for a general limit.
     pub merchant: Option<String>,
@@ -251,12 +253,6 @@ impl SimLimit {
             None => format!("policy.limits.{}", self.what.key()),
             Some(merchant) => format!("policy.limits.merchants.{merchant}.{}", self.what.key()),
         }
-    }
-}
-
-impl fmt::Display for SimLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "limit   {}: {}", self.name(), self.max)
     }
 }
 

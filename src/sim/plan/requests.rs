@@ -4,8 +4,7 @@
 //! A command is an action at a merchant that a person orders and no document declares. The person
 //! names each command, and asks under its name until the command has ended.
 
-use std::fmt;
-
+use derive_more::Display;
 use serde_json::{Value, json};
 
 use crate::base::hash::{Mark, SourceId};
@@ -32,26 +31,18 @@ impl ScriptStep {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Display, Clone, PartialEq, Eq)]
 pub enum PersonRequest {
     /// Reads everything that the service shows.
+    #[display("read everything at the service")]
     Refresh,
     Command(PersonCommand),
     /// Makes a payment that the engine learns from events alone.
     Pay(PayerPayment),
 }
 
-impl fmt::Display for PersonRequest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refresh => f.write_str("read everything at the service"),
-            Self::Command(command) => write!(f, "{command}"),
-            Self::Pay(payment) => write!(f, "{payment}"),
-        }
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Display, Clone, PartialEq, Eq)]
+#[display("{name} at {merchant}: {action:?}")]
 pub struct PersonCommand {
     /// Name of the command, which never names a second one.
     pub name: String,
@@ -123,12 +114,6 @@ impl CommandAction {
     }
 }
 
-impl fmt::Display for PersonCommand {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at {}: {:?}", self.name, self.merchant, self.action)
-    }
-}
-
 /// Effects that change the merchant's own data; no document has them.
 pub(crate) const MERCHANT_EFFECTS: [&str; 6] = [
     "merchant.change",
@@ -193,19 +178,13 @@ impl MerchantCommand {
 }
 
 /// A payment, or a recurring charge that begins much later.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Display, Clone, PartialEq, Eq)]
+#[display("payment {number} of {amount} at {merchant}")]
 pub struct PayerPayment {
     pub number: u32,
     pub merchant: String,
     /// Amount in minor units of the dollar; it selects the action of a script.
     pub amount: i64,
-}
-
-impl fmt::Display for PayerPayment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { number, merchant, amount } = self;
-        write!(f, "payment {number} of {amount} at {merchant}")
-    }
 }
 
 /// Worlds in which people give commands, in percent.

@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use derive_more::Display;
+
 use crate::sim::plan::chance::{CALLS, CallFault, Dice, READ};
 use crate::sim::plan::requests;
 use crate::sim::plan::requests::ScriptStep;
@@ -164,12 +166,15 @@ pub enum StormAnswer {
     Refused,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Display, Clone, Copy, PartialEq, Eq)]
 pub enum StormScope {
+    #[display("all calls")]
     All,
     /// Calls with the credential of the call with which the storm began.
+    #[display("all calls with its credential")]
     Caller,
     /// Calls beyond this number within one second.
+    #[display("calls beyond {_0} a second")]
     Beyond(u32),
 }
 
@@ -246,12 +251,7 @@ impl fmt::Display for Storm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { effect, nth, with_it, seconds, scope: whose, answer: gust } = self;
         let begins = if *with_it { "with" } else { "after" };
-        write!(f, "{begins} {effect} number {nth}, for {seconds} s, ")?;
-        match whose {
-            StormScope::All => f.write_str("all calls: ")?,
-            StormScope::Caller => f.write_str("all calls with its credential: ")?,
-            StormScope::Beyond(most) => write!(f, "calls beyond {most} a second: ")?,
-        }
+        write!(f, "{begins} {effect} number {nth}, for {seconds} s, {whose}: ")?;
         match gust {
             StormAnswer::Throttled(Some(asked)) => write!(f, "429, retry after {asked} s"),
             StormAnswer::Throttled(None) => f.write_str("429"),
@@ -263,15 +263,19 @@ impl fmt::Display for Storm {
 }
 
 /// Change of a list between two pages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Display, Clone, Copy, PartialEq, Eq)]
 pub enum ListChange {
     /// The second page fails.
+    #[display("is cut off after its first page")]
     Cut,
     /// An entry of the first page is removed, so the first entry of the second page is never shown.
+    #[display("loses an entry that was read already")]
     Removed,
     /// An entry is added to the first page, so its last entry is shown again.
+    #[display("gets an entry before the position of the reader")]
     Added,
     /// One entry is removed and one added: the count stays the same, and one entry is never shown.
+    #[display("loses an entry that was read already, and gets another")]
     Swapped,
 }
 
@@ -317,15 +321,8 @@ pub(crate) fn draw_paging(dice: &mut Dice) -> Option<PagingPlan> {
 impl fmt::Display for PagingPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "pages   of {} entries at most", self.size)?;
-        for ChangedReading { nth, change: how } in &self.shifts {
-            let what = match how {
-                ListChange::Cut => "is cut off after its first page",
-                ListChange::Removed => "loses an entry that was read already",
-                ListChange::Added => "gets an entry before the position of the reader",
-                ListChange::Swapped => "loses an entry that was read already, and gets another",
-            };
-            writeln!(f, "pages   reading {nth} of several pages {what}")?;
-        }
-        Ok(())
+        self.shifts.iter().try_for_each(|ChangedReading { nth, change }| {
+            writeln!(f, "pages   reading {nth} of several pages {change}")
+        })
     }
 }

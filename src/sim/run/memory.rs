@@ -13,9 +13,9 @@ use tokio::time::{Instant, sleep};
 use crate::engine::protocol::actions::ActionReport;
 use crate::engine::protocol::hooks::{ActionView, HooksView};
 use crate::engine::protocol::input::{EngineCommand, EngineInput};
-use crate::engine::protocol::query::{EngineQuery, Reply};
+use crate::engine::protocol::query::{HooksQuery, Query, Reply};
 use crate::model::state::lifecycle::ReleaseRequest;
-use crate::sim::machine::power::MachinePower;
+use crate::sim::machine::disk::MachinePower;
 use crate::sim::plan::hook_scripts::{EditTime, FAILURE_MESSAGE, HookPlan, SimScriptSet};
 use crate::sim::plan::people::{People, SeenPlan};
 use crate::sim::service::notifier::SimNotifier;
@@ -79,7 +79,6 @@ impl Memory {
         given.0 < most.0 && given.1 < most.1
     }
 
-    /// Notes the answer to an approval.
     pub(crate) fn note_approval(&self, who: &'static str, given: bool) {
         let mut notes = self.notes();
         let (approved, tried) = notes.approvals.entry(who).or_default();
@@ -135,11 +134,11 @@ pub(crate) async fn command(
 }
 
 /// Sends a query to the engine. Returns `None` if the engine did not answer.
-pub(crate) async fn query(
+pub(crate) async fn query<Q: Query>(
     engine: &mpsc::Sender<EngineInput>,
-    question: EngineQuery,
-) -> Option<Reply> {
-    ask(engine, |reply| EngineInput::Ask(question, reply)).await
+    query: Q,
+) -> Option<Q::Answer> {
+    Q::answer(ask(engine, |reply| EngineInput::Ask(query.into_query(), reply)).await?)
 }
 
 /// Interval at which a person looks at failed hook runs and waiting actions.
@@ -162,7 +161,6 @@ pub(crate) struct HookState {
 }
 
 impl HookState {
-    /// Returns the state at the beginning.
     pub(crate) fn new(plan: Option<&HookPlan>, power: &MachinePower) -> Self {
         let fates = plan.map_or(&[][..], |plan| &plan.fates);
         let courier = SimNotifier::new(power.clone(), fates);
@@ -219,7 +217,7 @@ impl HookState {
                 return;
             }
             sleep(HOOK_LOOKS_EVERY).await;
-            let Some(Reply::Hooks(view)) = query(engine, EngineQuery::Hooks).await else { return };
+            let Some(view) = query(engine, HooksQuery).await else { return };
             let spoke = self.handle_failures(&view, looks, engine).await;
             let waits = view.waiting.iter().any(|wish| wish.on_hold.is_none());
             let goes_on = spoke || waits || !view.failed.is_empty();

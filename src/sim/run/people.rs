@@ -20,7 +20,9 @@ use crate::engine::core::retention::Retention;
 use crate::engine::handles::shared::EngineError;
 use crate::engine::protocol::approvals::{ApproveLive, ApprovingPlan, PlanApprovalResult};
 use crate::engine::protocol::input::{EngineCommand, EngineInput};
-use crate::engine::protocol::query::{EngineQuery, Reply};
+use crate::engine::protocol::query::{
+    ApprovalsQuery, IntentsQuery, MetricsQuery, PlanQuery, Reply, ResourcesQuery, SettleQuery,
+};
 use crate::engine::protocol::views::{PlanView, StepView};
 use crate::model::effect::PER_OCCURRENCE;
 use crate::sim::check::state;
@@ -99,9 +101,9 @@ impl SimRun<'_> {
         sleep(self.front.weather().time_until_over()).await;
         let settled = timeout(SETTLES_WITHIN, async {
             while under_way.join_next().await.is_some() {}
-            query(&sender, EngineQuery::Settle).await;
+            query(&sender, SettleQuery).await;
             while !self.memory.wait_until_idle(&self.script.people).await {
-                query(&sender, EngineQuery::Settle).await;
+                query(&sender, SettleQuery).await;
             }
         });
         let settled = settled.await.is_ok();
@@ -109,7 +111,7 @@ impl SimRun<'_> {
         self.post.wait_until_idle(&self.desk).await;
         self.rig.run_until_idle(self.has_restore_review(), &sender).await;
         sleep(TIMEOUT.saturating_add(GRACE).saturating_mul(2).max(REDELIVERED_WITHIN)).await;
-        if let Some(Reply::Resources(views)) = query(&sender, EngineQuery::Resources).await {
+        if let Some(views) = query(&sender, ResourcesQuery).await {
             self.views = views;
         }
         DriveResult::Settled(settled)
@@ -159,12 +161,11 @@ pub(crate) async fn run_watched(
 
 /// Reads every view at one moment. Returns `None` if the engine has ended.
 async fn read_views(sender: &mpsc::Sender<EngineInput>) -> Option<state::ViewSnapshot> {
-    let Reply::Intents(intents) = query(sender, EngineQuery::Intents).await? else { return None };
-    let Reply::Metrics(metrics) = query(sender, EngineQuery::Metrics).await? else { return None };
-    let Reply::Resources(resources) = query(sender, EngineQuery::Resources).await? else {
-        return None;
-    };
-    Some(state::ViewSnapshot { intents, metrics: *metrics, resources })
+    Some(state::ViewSnapshot {
+        intents: query(sender, IntentsQuery).await?,
+        metrics: query(sender, MetricsQuery).await?,
+        resources: query(sender, ResourcesQuery).await?,
+    })
 }
 
 /// Attempts of one approver per plan that the approver may approve.
@@ -177,7 +178,7 @@ async fn review_plan(
     memory: &Memory,
     engine: &mpsc::Sender<EngineInput>,
 ) -> Option<bool> {
-    let Reply::Plan(plan) = query(engine, EngineQuery::Plan).await? else { return None };
+    let plan = query(engine, PlanQuery).await?;
     let most = (approver.times, approver.times.saturating_mul(APPROVAL_TRIES));
     if !plan.steps.iter().any(|step| is_new_to(approver, step))
         || !memory.may_approve(approver.name, most)
@@ -245,10 +246,7 @@ const DECIDES_EVERY_S: u64 = 5;
 
 /// Approves every live merchant that waits for an approval.
 async fn approve_live_merchants(engine: &mpsc::Sender<EngineInput>) -> Option<()> {
-    let Reply::Approvals(waiting) = query(engine, EngineQuery::Approvals).await? else {
-        return None;
-    };
-    for binding in waiting {
+    for binding in query(engine, ApprovalsQuery).await? {
         let approving = ApproveLive { binding, actor: ACTOR.to_owned() };
         command(engine, EngineCommand::ApproveLive(approving)).await?;
     }

@@ -11,7 +11,7 @@ use crate::base::clock::Clock;
 use crate::base::hash::SourceId;
 use crate::base::id::Key;
 use crate::engine::protocol::input::EngineInput;
-use crate::engine::protocol::query::{EngineQuery, Reply};
+use crate::engine::protocol::query::ResourcesQuery;
 use crate::model::state::lifecycle::ReleaseRequest;
 use crate::sim::check::evidence::LostState;
 use crate::sim::machine::backup::Backup;
@@ -200,7 +200,7 @@ impl SimRun<'_> {
 
 /// Looks up at the service everything that the epoch holds, and reports missing objects.
 async fn release_missing(desk: &SandboxControl, engine: &mpsc::Sender<EngineInput>) -> Option<()> {
-    let Reply::Resources(views) = query(engine, EngineQuery::Resources).await? else { return None };
+    let views = query(engine, ResourcesQuery).await?;
     let objects = desk.objects().await;
     let mut absent: Vec<Key> = Vec::new();
     for view in views.iter().filter(|view| view.message.contains("store release")) {

@@ -16,7 +16,7 @@ use crate::base::id::RemoteId;
 use crate::engine::protocol::actions::{ManualResolution, ResolveIntent, ResolveResult};
 use crate::engine::protocol::input::{EngineCommand, EngineInput};
 use crate::engine::protocol::intents::IntentView;
-use crate::engine::protocol::query::{EngineQuery, Reply};
+use crate::engine::protocol::query::{IntentsQuery, Reply};
 use crate::sim::machine::process::{GRACE, TIMEOUT};
 use crate::sim::plan::documents::{DocBody, DocTree, FileChange};
 use crate::sim::plan::people::Settler;
@@ -44,8 +44,7 @@ async fn settle_once(
     (desk, ever): (&SandboxControl, &DocTree),
     engine: &mpsc::Sender<EngineInput>,
 ) -> Option<bool> {
-    let Reply::Intents(intents) = query(engine, EngineQuery::Intents).await? else { return None };
-    let mut held = intents.items;
+    let mut held = query(engine, IntentsQuery).await?.items;
     held.retain(|view| view.state == "held");
     let waits = note_holds(memory, &held);
     if held.is_empty() {

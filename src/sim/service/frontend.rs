@@ -37,8 +37,6 @@ use crate::sim::service::weather::Weather;
 #[derive(Debug, Clone)]
 pub struct Arrival {
     pub at: DateTime<Utc>,
-    /// Life of the machine in which the request was sent, from 1.
-    pub life: u32,
     /// Effect of the request; `None` for a request that we must never send.
     pub effect: Option<&'static str>,
     pub name: CallName,
@@ -223,18 +221,8 @@ impl Frontend {
         let mut book = self.log.lock();
         let allowed = book.allowed_calls.allowed_count(&self.journal, &name);
         let explained = add(&mut book.seen, name.clone(), 1) <= allowed;
-        let (at, life, reply, status) = (self.clock.now(), book.life, Value::Null, 0);
-        book.arrivals.push(Arrival {
-            at,
-            life,
-            effect,
-            name,
-            explained,
-            fault,
-            body,
-            reply,
-            status,
-        });
+        let (at, reply, status) = (self.clock.now(), Value::Null, 0);
+        book.arrivals.push(Arrival { at, effect, name, explained, fault, body, reply, status });
         Some(book.arrivals.len().saturating_sub(1))
     }
 

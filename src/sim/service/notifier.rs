@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::engine::hooks::notify::{DeliveryAttempt, NotificationSender};
 use crate::engine::protocol::payers::IntakeLink;
 use crate::notify::message::{DeliveryResult, OutgoingNotification};
-use crate::sim::machine::power::MachinePower;
+use crate::sim::machine::disk::MachinePower;
 use crate::sim::plan::chance::{CrashPoint, CrashSide, NOTIFY_POINT};
 use crate::sim::plan::hook_scripts::NotificationFate;
 

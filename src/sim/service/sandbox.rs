@@ -15,9 +15,9 @@ use crate::engine::handles::shared::PartnerAccess;
 use crate::sandbox::options::{DecisionMode, SandboxOptions};
 use crate::sandbox::server::Sandbox;
 use crate::sandbox::webhooks::OutgoingWebhook;
-use crate::sim::plan::document_text;
-use crate::sim::plan::document_text::variable;
+use crate::sim::plan::documents;
 use crate::sim::plan::documents::DocBody;
+use crate::sim::plan::documents::variable;
 use crate::sim::plan::script::SimScript;
 use crate::store::index::ordered::MemoryIndex;
 
@@ -117,7 +117,7 @@ impl SandboxControl {
     /// Issues a fresh code for each merchant. Returns the codes and the applicants' secrets, by the
     /// variables of the documents.
     pub(crate) async fn issue_codes(&self) -> BTreeMap<String, String> {
-        let mut codes = document_text::applicant_secrets();
+        let mut codes = documents::applicant_secrets();
         for name in &self.merchants {
             let issued = self.control.post_control("credentials", &json!({"merchant": name})).await;
             codes.insert(variable(name), text(&issued, "authorization_code").to_owned());

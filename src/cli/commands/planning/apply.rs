@@ -23,7 +23,7 @@ use crate::engine::handles::task_result::TaskFailure;
 use crate::engine::protocol::actions::EffectReport;
 use crate::engine::protocol::approvals::SavedPlan;
 use crate::engine::protocol::input::EngineInput;
-use crate::engine::protocol::query::{ScopedPlanQuery, SettleQuery};
+use crate::engine::protocol::query::ScopedPlanQuery;
 use crate::engine::protocol::views::{Overview, PlanView};
 use crate::model::manifest::TreeState;
 use crate::model::operator::StepSelection;
@@ -51,7 +51,6 @@ pub(crate) async fn run(setup: &Context, args: &ApplyArgs) -> CommandResult {
     }
 }
 
-/// Loads the tree.
 pub(crate) fn load_valid(setup: &Context, args: &ApplyArgs) -> CommandResult<LoadedTree> {
     let loaded = LoadedTree::now(setup);
     let problems = loaded.loader.problems();
@@ -76,9 +75,7 @@ async fn apply_by_daemon(setup: &Context, client: &Daemon, args: &ApplyArgs) -> 
     if !apply_report::confirm(&before, args, setup.out)? {
         return Ok(Exit::Done);
     }
-    apply_options::record_allowed_by_daemon(client, args, setup.out).await?;
-    client.send(SettleQuery).await?;
-    let done = apply_report::print_effects_since(client, before.position, setup.out).await?;
+    let done = apply_options::settle_by_daemon(client, before.position, args, setup.out).await?;
     // A chosen resource may have disappeared meanwhile: then the whole plan is shown.
     let after = match daemon_plan(client, scope).await {
         Ok(after) => after,
@@ -92,7 +89,6 @@ async fn daemon_plan(client: &Daemon, scope: StepSelection) -> CommandResult<Pla
     client.send(ScopedPlanQuery(scope)).await?.map_err(|names| unknown_names(&names))
 }
 
-/// Does the work in this process.
 async fn apply_here(setup: &Context, args: &ApplyArgs, own: &mut OwnState) -> CommandResult {
     setup.bind(&own.open, None).await?;
     let scope = scope(setup, &args.paths, &args.choice)?;
@@ -260,7 +256,6 @@ fn daemon_refusal() -> CommandFailure {
     )
 }
 
-/// Does the work in this process.
 async fn apply_saved_here(
     setup: &Context,
     args: &ApplyArgs,

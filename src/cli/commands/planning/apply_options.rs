@@ -14,13 +14,13 @@ use crate::cli::context::{machine, selection};
 use crate::cli::exit::{CommandFailure, CommandResult, Exit, local_only};
 use crate::cli::print::Printer;
 use crate::cli::remote::{Daemon, ServerClient};
-use crate::control::local::{SentTree, TreeDifferences};
+use crate::control::protocol::{SentTree, TreeDifferences};
 use crate::control::requests;
 use crate::control::requests::{Allow, Compare, PlanOf};
 use crate::engine::core::coordinator::Engine;
 use crate::engine::protocol::actions::EffectReport;
 use crate::engine::protocol::input::{AllowPrune, EngineCommand};
-use crate::engine::protocol::query::{ScopedPlanQuery, SettleQuery};
+use crate::engine::protocol::query::{EffectsQuery, ScopedPlanQuery, SettleQuery};
 use crate::engine::protocol::views::PlanView;
 use crate::model::operator::StepSelection;
 use crate::render;
@@ -59,14 +59,8 @@ pub(crate) async fn apply_by_server(
         return Ok(Exit::Done);
     }
     setup.out.note(&format!("the daemon at {} applies; waiting for it", server.address()));
-    record_allowed_by_daemon(&Daemon::Server(server.clone()), args, setup.out).await?;
-    server.send(SettleQuery).await?;
-    let done = apply_report::print_effects_since(
-        &Daemon::Server(server.clone()),
-        before.position,
-        setup.out,
-    )
-    .await?;
+    let client = Daemon::Server(server.clone());
+    let done = settle_by_daemon(&client, before.position, args, setup.out).await?;
     show_rest(server, &tree, (scope, &done), setup.out).await
 }
 
@@ -148,7 +142,6 @@ fn names(files: &[String]) -> String {
 /// Argument for everything that a guard stops.
 const ALL: &str = "all";
 
-/// Parses the arguments.
 fn parse_allowed(args: &ApplyArgs) -> CommandResult<AllowPrune> {
     let mut allowing = AllowPrune::default();
     for word in &args.allow_prune {
@@ -199,8 +192,22 @@ pub(crate) async fn record_allowed(
     Ok(())
 }
 
+/// Has a daemon apply; prints and returns its effects after this record of its journal.
+pub(crate) async fn settle_by_daemon(
+    client: &Daemon,
+    position: u64,
+    args: &ApplyArgs,
+    out: Printer,
+) -> CommandResult<Vec<EffectReport>> {
+    record_allowed_by_daemon(client, args, out).await?;
+    client.send(SettleQuery).await?;
+    let done = client.send(EffectsQuery(position)).await?;
+    done.iter().for_each(|one| apply_report::print_effect(one, out));
+    Ok(done)
+}
+
 /// Has the process that holds the state record the allowed removals.
-pub(crate) async fn record_allowed_by_daemon(
+async fn record_allowed_by_daemon(
     client: &Daemon,
     args: &ApplyArgs,
     out: Printer,

@@ -13,12 +13,10 @@ use crate::cli::args::options::{ApplyArgs, Output};
 use crate::cli::commands::planning::plan;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::print::Printer;
-use crate::cli::remote::Daemon;
 use crate::engine::commands::saved_plan::SAVED_PLAN;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::protocol::actions::EffectReport;
 use crate::engine::protocol::approvals::{PlanChange, PlanUnfit, UsedBefore};
-use crate::engine::protocol::query::EffectsQuery;
 use crate::engine::protocol::views::PlanView;
 use crate::model::issue::{PlacedIssue, Severity};
 use crate::model::operator::StepSelection;
@@ -45,20 +43,7 @@ pub(crate) async fn print_effects(
     done
 }
 
-/// Prints and returns the effects that a daemon did after this record of its journal.
-pub(crate) async fn print_effects_since(
-    client: &Daemon,
-    position: u64,
-    out: Printer,
-) -> CommandResult<Vec<EffectReport>> {
-    let done = client.send(EffectsQuery(position)).await?;
-    for one in &done {
-        print_effect(one, out);
-    }
-    Ok(done)
-}
-
-fn print_effect(happened: &EffectReport, out: Printer) {
+pub(crate) fn print_effect(happened: &EffectReport, out: Printer) {
     match out.form {
         // A closed reader is no failure.
         Output::Text => drop(out.text(&render::overview::effect_line(happened))),

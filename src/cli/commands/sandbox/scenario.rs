@@ -196,7 +196,6 @@ fn report(scenario: &Scenario, kept: &KeptValues) -> String {
     [first].into_iter().chain(names).collect()
 }
 
-/// Runs one step.
 async fn run(sandbox: &Sandbox, step: &ScenarioStep, kept: &mut KeptValues) -> Result<(), String> {
     let wrong = || format!("`{}` is not a method and a path", step.request);
     let (method, path) = step.request.split_once(' ').ok_or_else(wrong)?;
@@ -247,7 +246,6 @@ fn basic(key: &str) -> String {
     format!("Basic {}", BASE64.encode(format!("{key}:").as_bytes()))
 }
 
-/// Returns a key of a merchant.
 fn key(sandbox: &Sandbox, name: &str, pointer: &str) -> Result<String, String> {
     let all = control_in_process(sandbox, "GET", "/_sandbox/credentials", None)?;
     merchant_text(&all, name, pointer).ok_or_else(|| format!("there is no merchant `{name}`"))

@@ -14,6 +14,7 @@ use std::sync::mpsc;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
+use crate::cli::context::machine;
 use crate::config::setting::{EnvSource, ProcessEnv};
 
 /// Time limit of one call; a long history is read in one.
@@ -122,7 +123,6 @@ impl Git {
         Ok(GitOutput { success: status.success(), out, err })
     }
 
-    /// Returns git's answer.
     pub(crate) fn output(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, GitError> {
         let said = self.run(arguments, input)?;
         if said.success {
@@ -183,22 +183,11 @@ fn read(stream: impl Read + Send + 'static) -> Receiver<io::Result<Vec<u8>>> {
     receiver
 }
 
-/// Waits for the end of a program that has closed its streams.
 fn wait(child: &mut Child) -> Result<ExitStatus, GitError> {
     let failed = |why: String| GitError { call: "program".to_owned(), why };
-    // No sender uses this channel: it only lets time pass.
-    let (_silent, pause) = mpsc::channel::<()>();
-    let mut waited = Duration::ZERO;
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) => return Ok(status),
-            Ok(None) if waited < TIME => {}
-            Ok(None) => return Err(failed("it did not end".to_owned())),
-            Err(error) => return Err(failed(error.to_string())),
-        }
-        while pause.recv_timeout(LOOK).is_ok() {}
-        waited = waited.saturating_add(LOOK);
-    }
+    let ended = machine::wait_for_end(child, TIME, LOOK);
+    let ended = ended.map_err(|error| failed(error.to_string()))?;
+    ended.ok_or_else(|| failed("it did not end".to_owned()))
 }
 
 fn end(child: &mut Child) {

@@ -4,14 +4,13 @@
 //! that only their owner can enter; dropping its value removes the folder.
 
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Component, Path, PathBuf};
-use std::process::Stdio;
-use std::{fs, io, thread};
+use std::{fs, io};
 
-use super::program::Git;
+use super::program;
+use super::program::{Git, GitError};
 use crate::cli::context::machine;
 use crate::cli::exit::{CommandFailure, CommandResult};
 
@@ -19,6 +18,9 @@ use crate::cli::exit::{CommandFailure, CommandResult};
 const LINK: &str = "120000";
 /// Git's type of a file's content.
 const BLOB: &str = "blob";
+/// Contents that are in memory together. A spec is small, and an attachment has 10 MiB at most.
+const SPECS_AT_ONCE: usize = 1024;
+const ATTACHMENTS_AT_ONCE: usize = 16;
 
 /// Two revisions; `after` is `None` for the present tree.
 #[derive(Debug)]
@@ -70,7 +72,7 @@ impl Revision {
     /// Extracts the specs of this revision, and the attachments if they are in the same repository.
     pub(crate) fn extract(&self, specs: &Path, attached: Option<&Path>) -> CommandResult<TempTree> {
         let folder = TempTree::make()?;
-        self.take(specs, &folder.specs, is_spec)?;
+        self.take(specs, &folder.specs, (is_spec, SPECS_AT_ONCE))?;
         let top = |folder: &Path| run_text(folder, &["rev-parse", "--show-toplevel"]).ok();
         let Some(attached) =
             attached.filter(|path| top(path).is_some_and(|of| Some(of) == top(specs)))
@@ -79,12 +81,17 @@ impl Revision {
         };
         let place = folder.root.join("attachments");
         make_dir(&place).map_err(not_written)?;
-        self.take(attached, &place, |_| true)?;
+        self.take(attached, &place, (|_| true, ATTACHMENTS_AT_ONCE))?;
         Ok(TempTree { attachments: Some(place), ..folder })
     }
 
     /// Writes the files beneath `from` in this revision to `into`.
-    fn take(&self, from: &Path, into: &Path, keep: fn(&str) -> bool) -> CommandResult<()> {
+    fn take(
+        &self,
+        from: &Path,
+        into: &Path,
+        (keep, at_once): (fn(&str) -> bool, usize),
+    ) -> CommandResult<()> {
         let prefix = run_text(from, &["rev-parse", "--show-prefix"])?;
         let prefix = prefix.trim_end_matches('\n');
         let mut list = vec!["ls-tree", "-r", "-z", "--full-tree", &self.commit];
@@ -97,8 +104,8 @@ impl Revision {
         let (links, files): (Vec<TreeEntry>, Vec<TreeEntry>) =
             entries.filter(|entry| entry.link || keep(&entry.path)).partition(|entry| entry.link);
         // Links come last: no file is written through a link.
-        contents(from, &files, &mut |path, bytes| write(&into.join(path), bytes))?;
-        contents(from, &links, &mut |path, bytes| link(&into.join(path), bytes))
+        contents(from, &files, at_once, |path, bytes| write(&into.join(path), bytes))?;
+        contents(from, &links, at_once, |path, bytes| link(&into.join(path), bytes))
     }
 }
 
@@ -130,54 +137,27 @@ impl TreeEntry {
     }
 }
 
-/// Passes the content of each entry to `take`.
+/// Passes the content of each entry to `take`; `at_once` contents are in memory together.
 fn contents(
     folder: &Path,
     entries: &[TreeEntry],
-    take: &mut dyn FnMut(&str, &[u8]) -> io::Result<()>,
+    at_once: usize,
+    mut take: impl FnMut(&str, &[u8]) -> io::Result<()>,
 ) -> CommandResult<()> {
-    if entries.is_empty() {
-        return Ok(());
-    }
-    let mut git = Git::at(folder).command(&["cat-file", "--batch"]);
-    let mut git = git.stderr(Stdio::null()).spawn().map_err(not_started)?;
-    let (Some(mut asks), Some(answers)) = (git.stdin.take(), git.stdout.take()) else {
-        return Err(CommandFailure::bug("internal error: git was started without its streams"));
-    };
-    let read = thread::scope(|scope| {
-        let asking = scope
-            .spawn(move || entries.iter().try_for_each(|entry| writeln!(asks, "{}", entry.object)));
-        let mut answers = BufReader::new(answers);
-        let read = entries.iter().try_for_each(|entry| {
-            let bytes = content(&mut answers)?;
-            take(&entry.path, &bytes)
+    for some in entries.chunks(at_once) {
+        let ids: Vec<&str> = some.iter().map(|entry| entry.object.as_str()).collect();
+        let (mut paths, mut written) = (some.iter().map(|entry| &entry.path), Ok(()));
+        let read = program::for_each(&Git::at(folder), &ids, &mut |id, bytes| {
+            let missing = || io::Error::other(format!("git said {:?}", format!("{id} missing")));
+            let write = |path: &String| take(path, bytes.ok_or_else(missing)?);
+            if written.is_ok() {
+                written = paths.next().map_or(Ok(()), write);
+            }
         });
-        // The asking thread ends once its reader is gone.
-        drop(answers);
-        read.and(
-            asking.join().unwrap_or_else(|_| Err(io::Error::other("the writing thread ended"))),
-        )
-    });
-    drop(git.kill());
-    drop(git.wait());
-    read.map_err(not_written)
-}
-
-/// Reads one answer: `OBJECT blob SIZE`, the bytes, and the end of a line.
-fn content(answers: &mut impl BufRead) -> io::Result<Vec<u8>> {
-    let mut about = String::new();
-    answers.read_line(&mut about)?;
-    let size = about.trim_end().rsplit_once(' ').filter(|(rest, _)| rest.ends_with(BLOB));
-    let size = size.and_then(|(_, size)| size.parse::<u64>().ok());
-    let size = size.ok_or_else(|| io::Error::other(format!("git said {:?}", about.trim_end())))?;
-    let mut bytes = Vec::new();
-    let read = answers.take(size).read_to_end(&mut bytes)?;
-    let mut end = [0_u8];
-    answers.read_exact(&mut end)?;
-    if u64::try_from(read).ok() != Some(size) {
-        return Err(io::ErrorKind::UnexpectedEof.into());
+        read.map_err(git_failed)?;
+        written.map_err(not_written)?;
     }
-    Ok(bytes)
+    Ok(())
 }
 
 /// Writes a file, and makes its folders.
@@ -240,21 +220,18 @@ fn make_dir(path: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Runs git.
 fn run(folder: &Path, arguments: &[&str]) -> CommandResult<Vec<u8>> {
-    Git::at(folder).output(arguments, &[]).map_err(|trouble| {
-        CommandFailure::environment("reckon::git::failed", trouble)
-            .help("install git, and keep the specs in a git repository")
-    })
+    Git::at(folder).output(arguments, &[]).map_err(git_failed)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is given to map_err")]
+fn git_failed(trouble: GitError) -> CommandFailure {
+    CommandFailure::environment("reckon::git::failed", trouble)
+        .help("install git, and keep the specs in a git repository")
 }
 
 fn run_text(folder: &Path, arguments: &[&str]) -> CommandResult<String> {
     Ok(String::from_utf8_lossy(&run(folder, arguments)?).into_owned())
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it is given to map_err")]
-fn not_started(error: io::Error) -> CommandFailure {
-    CommandFailure::environment("reckon::git::missing", format!("run the git program: {error}"))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is given to map_err")]

@@ -15,6 +15,7 @@ use std::time::Duration;
 use zeroize::Zeroizing;
 
 use crate::base::secret::Secret;
+use crate::cli::context::machine;
 
 /// The variables that a program inherits, where they are set.
 pub(super) const GIVEN: [&str; 2] = ["PATH", "HOME"];
@@ -92,20 +93,11 @@ impl Program<'_> {
     }
 }
 
-/// Waits for the end of a program that has closed its output.
 fn wait(child: &mut Child, limits: ProgramLimits) -> Result<ExitStatus, String> {
-    // No sender uses this channel: it only lets time pass.
-    let (_silent, pause) = mpsc::channel::<()>();
-    let mut waited = Duration::ZERO;
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) => return Ok(status),
-            Ok(None) if waited < limits.time => {}
-            Ok(None) => return Err(kill(child, &too_slow(limits))),
-            Err(error) => return Err(kill(child, &format!("cannot be waited for: {error}"))),
-        }
-        while pause.recv_timeout(LOOK).is_ok() {}
-        waited = waited.saturating_add(LOOK);
+    match machine::wait_for_end(child, limits.time, LOOK) {
+        Ok(Some(status)) => Ok(status),
+        Ok(None) => Err(kill(child, &too_slow(limits))),
+        Err(error) => Err(kill(child, &format!("cannot be waited for: {error}"))),
     }
 }
 

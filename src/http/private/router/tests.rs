@@ -14,7 +14,7 @@ use crate::engine::protocol::diagnostics::{EventTotals, Metrics};
 use crate::engine::protocol::intents::IntentsView;
 use crate::engine::protocol::query::{EngineQuery, Reply};
 use crate::engine::protocol::views::{PlanView, ResourceView};
-use crate::http::listener::{Serving, start};
+use crate::http::listener::{BoundSocket, Serving};
 use crate::http::private::router::*;
 use crate::model::events::event::EventLedger;
 use crate::model::events::hook_run::ActionCounts;
@@ -251,7 +251,8 @@ async fn served() -> (Serving, oneshot::Sender<()>) {
     let (router, _switch) = door();
     let (stop, stopped) = oneshot::channel::<()>();
     let listen = "127.0.0.1:0".parse().unwrap();
-    (start(router, listen, async { drop(stopped.await) }).await.unwrap(), stop)
+    let socket = BoundSocket::bind(listen).await.unwrap();
+    (socket.start(router, async { drop(stopped.await) }).unwrap(), stop)
 }
 
 #[tokio::test]
@@ -299,8 +300,7 @@ async fn one_address_cannot_have_every_connection() {
 #[tokio::test]
 async fn an_address_in_use_is_an_error() {
     let (serving, _stop) = served().await;
-    let (router, _switch) = door();
-    let error = start(router, serving.address, std::future::pending()).await.unwrap_err();
+    let error = BoundSocket::bind(serving.address).await.unwrap_err();
     assert_eq!(error.address, serving.address);
 }
 

@@ -168,3 +168,18 @@ async fn a_question_that_was_given_up_spoils_the_connection() {
     assert_eq!(client.send(EngineQuery::Plan).await.unwrap_err().code, ControlError::LOST);
     served.abort();
 }
+
+#[tokio::test]
+async fn a_line_ends_at_its_end_at_the_limit_or_with_the_input() {
+    let mut input: &[u8] = b"one\n\nthree";
+    let mut next = async || read_line(&mut input, 5).await.unwrap();
+    assert_eq!(next().await, LineRead::Whole(b"one".to_vec()));
+    assert_eq!(next().await, LineRead::Whole(Vec::new()));
+    assert_eq!(next().await, LineRead::Whole(b"three".to_vec()));
+    assert_eq!(next().await, LineRead::End);
+    assert_eq!(
+        read_line(&mut &b"12345\n"[..], 5).await.unwrap(),
+        LineRead::Whole(b"12345".to_vec())
+    );
+    assert_eq!(read_line(&mut &b"123456\n"[..], 5).await.unwrap(), LineRead::TooLong);
+}

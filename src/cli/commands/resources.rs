@@ -1,19 +1,29 @@
 //! `get` and `describe`: list resources and show their state. `intents`: unsettled effects, contacts
-//! that were created again, and their settlement by a person.
+//! that were created again, and their settlement by a person. `suspend` and `resume`: stop new effects
+//! of a resource, and let them go on.
 
 use serde::Serialize;
 
+use crate::base::clock::{Clock, SystemClock};
 use crate::base::id::Key;
 use crate::base::wording::nearest;
 use crate::cli::args::options::{GetArgs, ResourceArgs};
-use crate::cli::args::resources::{DismissArgs, IntentsArgs, IntentsCommand, ResolveArgs};
+use crate::cli::args::resources::{
+    DismissArgs, IntentsArgs, IntentsCommand, ResolveArgs, ResumeArgs, SuspendArgs,
+};
 use crate::cli::context::open::Context;
+use crate::cli::context::selection;
+use crate::cli::context::session::StateSession;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
-use crate::control::requests::{DismissOrphan, Resolve};
+use crate::cli::print::Printer;
+use crate::control::requests::{DismissOrphan, Resolve, Suspend};
 use crate::engine::protocol::actions::{ManualResolution, ResolveResult};
 use crate::engine::protocol::query::{IntentsQuery, ResourceQuery, ResourcesQuery};
 use crate::engine::protocol::views::ResourceView;
 use crate::kinds::register::KINDS;
+use crate::model::operator::{
+    REASON_LENGTH_MAX, RemainingSuspension, SuspensionRequest, SuspensionResult,
+};
 use crate::render;
 
 /// Output of `get -o json` (design.md part 4).
@@ -30,8 +40,7 @@ pub(crate) async fn run(setup: &Context, args: &GetArgs) -> CommandResult {
         items.retain(|item| wanted.matches(item));
     }
     let items = GetOutput { items };
-    setup.out.result(&items, || render::resources::table(&items.items, setup.out.color))?;
-    Ok(Exit::Done)
+    setup.out.finish(&items, || render::resources::table(&items.items, setup.out.color))
 }
 
 enum GetFilter {
@@ -113,8 +122,7 @@ pub(crate) async fn describe(setup: &Context, args: &ResourceArgs) -> CommandRes
         )
         .help("list all resources with `reckon get`"));
     };
-    setup.out.result(&found, || render::resources::describe(&found, setup.out.color))?;
-    Ok(Exit::Done)
+    setup.out.finish(&found, || render::resources::describe(&found, setup.out.color))
 }
 
 pub(crate) async fn intents(setup: &Context, args: &IntentsArgs) -> CommandResult {
@@ -145,8 +153,7 @@ async fn dismiss(setup: &Context, args: &DismissArgs) -> CommandResult {
     };
     let text =
         || format!("{} of {} is no longer listed; the journal keeps it", args.id, key.short());
-    setup.out.result(&serde_json::json!({ "dismissed": args.id, "key": key }), text)?;
-    Ok(Exit::Done)
+    setup.out.finish(&serde_json::json!({ "dismissed": args.id, "key": key }), text)
 }
 
 async fn resolve(setup: &Context, args: &ResolveArgs) -> CommandResult {
@@ -192,4 +199,85 @@ fn unreadable_object(name: &str, why: &str, args: &ResolveArgs) -> CommandFailur
         unverified:{id}`; reckon records that you vouch for it",
         args.id
     ))
+}
+
+pub(crate) async fn suspend(setup: &Context, args: &SuspendArgs) -> CommandResult {
+    let reason = args.reason.trim().to_owned();
+    if reason.is_empty() || reason.chars().count() > REASON_LENGTH_MAX {
+        let what = format!("--reason is empty or too long: 1 to {REASON_LENGTH_MAX} characters");
+        let failure = CommandFailure::input("reckon::suspend::reason", what);
+        return Err(
+            failure.help("write the reason for the suspension; it is shown beside the resource")
+        );
+    }
+    let now = SystemClock.now();
+    let until = args.until.as_deref().map(|text| selection::parse_end(text, now)).transpose()?;
+    let pause = SuspensionRequest::Suspend { key: parse_resource(&args.what)?, reason, until };
+    print_suspension(&record_suspension(setup, pause).await?, setup.out)
+}
+
+pub(crate) async fn resume(setup: &Context, args: &ResumeArgs) -> CommandResult {
+    let pause = SuspensionRequest::Resume { key: parse_resource(&args.what)? };
+    print_suspension(&record_suspension(setup, pause).await?, setup.out)
+}
+
+/// Records the command, or has the daemon do so. Without a state, only a suspension makes one.
+async fn record_suspension(
+    setup: &Context,
+    pause: SuspensionRequest,
+) -> CommandResult<SuspensionResult> {
+    if let Some(draft) = StateSession::draft(setup).await? {
+        let paused = record_in(setup, draft, pause.clone()).await?;
+        if !matches!(paused, SuspensionResult::Suspended(_)) {
+            return Ok(paused);
+        }
+    }
+    record_in(setup, StateSession::make(setup).await?, pause).await
+}
+
+async fn record_in(
+    setup: &Context,
+    mut session: StateSession,
+    pause: SuspensionRequest,
+) -> CommandResult<SuspensionResult> {
+    let suspended = session.record(Suspend(pause)).await;
+    session.end(setup, suspended).await
+}
+
+fn print_suspension(paused: &SuspensionResult, out: Printer) -> CommandResult {
+    match paused {
+        SuspensionResult::Suspended(_) | SuspensionResult::Resumed { key: _, still: None } => {}
+        SuspensionResult::Resumed { key: _, still: Some(still) } => {
+            out.note(&suspended_help(still))
+        }
+        SuspensionResult::NotSuspended { key, still } => {
+            let what = format!("not suspended by `reckon suspend`: {}", key.short());
+            let failure = CommandFailure::input("reckon::resume::not_suspended", what);
+            return Err(match still {
+                Some(still) => failure.help(suspended_help(still)),
+                None => failure.help("check its conditions with `reckon describe`"),
+            });
+        }
+        SuspensionResult::Unknown { key, nearest } => {
+            let what = format!("no such resource: {}", key.short());
+            let failure = CommandFailure::input("reckon::suspend::unknown", what);
+            return Err(match nearest {
+                Some(name) => failure.help(format!("did you mean {name}?")),
+                None => failure.help("list all resources with `reckon get`"),
+            });
+        }
+    }
+    out.finish(paused, || render::actions::suspension_result(paused))
+}
+
+fn suspended_help(still: &RemainingSuspension) -> String {
+    match still {
+        RemainingSuspension::Document(file, line) => format!(
+            "remove reckon.dev/suspend from its document ({file}:{line}), which suspends it, too"
+        ),
+        RemainingSuspension::Merchant(merchant) => {
+            let merchant = merchant.short();
+            format!("run `reckon resume {merchant}`: it is suspended with its merchant")
+        }
+    }
 }
