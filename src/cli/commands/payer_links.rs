@@ -24,8 +24,8 @@ use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::control::requests::{Attach, IntakeUrl, PortalLink};
 use crate::engine::protocol::payers::{AttachToken, IntakeLink, IntakeTerms};
 use crate::engine::protocol::query::IntakeLinkQuery;
-use crate::kinds::invoice::shape::InvoiceKind;
-use crate::kinds::saved_method::shape::SavedMethodKind;
+use crate::kinds::invoice::InvoiceKind;
+use crate::kinds::saved_method::SavedMethodKind;
 use crate::kinds::schema::kind::SpecSchema;
 
 pub(crate) async fn run(setup: &Context, args: &LinkArgs) -> CommandResult {
