@@ -22,9 +22,8 @@ use crate::api::invoice::{COMPLETED, CreateInvoice, GetFile, NewFile, PROCESSING
 use crate::base::hash::keyed_digest;
 use crate::base::id::{Mode, RemoteId};
 use crate::base::secret::Secret;
-use crate::effects::core::context::{EffectBuilder, EffectContext, copy_fields, set_field};
-use crate::effects::core::expect;
-use crate::effects::core::expect::text;
+use crate::effects::core::context::{EffectContext, copy_fields, set_field};
+use crate::effects::core::expect::{self, text};
 use crate::effects::core::row::{
     EffectRow, Isolation, Learned, LostReply, ProvenState, ReadingCx, ReadingError, ReadingRow,
     RemoteAnswer, RemoteQuery,
@@ -101,12 +100,10 @@ pub fn create_contact(cx: EffectContext, spec: &Value) -> Effect {
         .expecting("type", "person")
 }
 
-fn learn_contact(_: &Intent, reply: &Value) -> Result<Learned, String> {
-    Learned::object(reply, json!({"test_mode": reply.get("test_mode")}))
-}
-
 pub(crate) const CONTACT_CREATE: EffectRow =
-    EffectRow::new("contact.create", LostReply::Undecidable, Isolation::None, learn_contact);
+    EffectRow::new("contact.create", LostReply::Undecidable, Isolation::None, |_, reply| {
+        Learned::object(reply, json!({"test_mode": reply.get("test_mode")}))
+    });
 
 /// Places of the link in an answer: no document shows this endpoint.
 const LINK_PLACES: [&str; 2] = ["/url", "/contact_hash/url"];
@@ -209,10 +206,6 @@ fn fact_name(about: &Value) -> String {
 pub(crate) const FILE_UPLOAD: EffectRow =
     EffectRow::resent("file.upload", Isolation::Dedup, learn_upload);
 
-fn state_queries(about: &Value) -> Vec<RemoteQuery> {
-    vec![RemoteQuery::one(Call::to::<GetFile>(&[text(about, "contact"), text(about, "id")]))]
-}
-
 /// An invoice names an attachment only after its processing is confirmed (partner-api, Invoice).
 fn learn_state(cx: &ReadingCx<'_>, answers: &[RemoteAnswer]) -> Result<Learned, ReadingError> {
     let Some(RemoteAnswer::Body(reply)) = answers.first() else {
@@ -233,8 +226,13 @@ fn learn_state(cx: &ReadingCx<'_>, answers: &[RemoteAnswer]) -> Result<Learned, 
     Ok(Learned { exists, facts: file_fact(cx.about, &id, reply), ..Learned::default() })
 }
 
-pub(crate) const FILE_STATE_ROW: ReadingRow =
-    ReadingRow { name: FILE_STATE, queries: state_queries, learn: learn_state };
+pub(crate) const FILE_STATE_ROW: ReadingRow = ReadingRow {
+    name: FILE_STATE,
+    queries: |about| {
+        vec![RemoteQuery::one(Call::to::<GetFile>(&[text(about, "contact"), text(about, "id")]))]
+    },
+    learn: learn_state,
+};
 
 #[cfg(test)]
 mod tests {
@@ -329,7 +327,7 @@ mod tests {
             about: &about,
             knows_mark: &|_| true,
         };
-        assert_eq!(state_queries(&about)[0].call.path, "/contacts/p_1/files/fref_1");
+        assert_eq!((FILE_STATE_ROW.queries)(&about)[0].call.path, "/contacts/p_1/files/fref_1");
         let read = |reply| learn_state(&cx, &[RemoteAnswer::Body(reply)]);
         let learned = read(json!({"id": "fref_1", "processing_state": "completed"})).unwrap();
         assert!(known_upload(&observed(learned.facts), &about).unwrap().processed);

@@ -14,7 +14,7 @@ use crate::api::onboarding::fields::{
 };
 use crate::base::id::RemoteId;
 use crate::base::secret::Secret;
-use crate::effects::core::context::{EffectBuilder, EffectContext};
+use crate::effects::core::context::EffectContext;
 use crate::effects::core::row::{EffectRow, Isolation, Learned, LostReply};
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;

@@ -7,59 +7,61 @@
 use serde_json::Value;
 
 use crate::base::id::RemoteId;
-use crate::effects::actions::fields::ActionEffect;
-use crate::effects::actions::{changes, merchant_data, payments};
+use crate::effects::actions::{ActionEffect, merchant_data, payments as payment_actions};
 use crate::effects::core::context::EffectContext;
 use crate::effects::core::row::{EffectRow, ReadingRow, RemoteQuery};
-use crate::effects::payments::transactions::transaction_query;
-use crate::effects::payments::{charge, refund, transactions};
+use crate::effects::merchants::{self, authorization, read};
+use crate::effects::methods::{change as method_change, save};
+use crate::effects::payments::{self, charge, refund, transaction_query};
+use crate::effects::recurring::{self, change, end, first_charge, occurrences};
+use crate::effects::{invoices, onboarding};
 
 pub static EFFECTS: &[EffectRow] = &[
-    crate::effects::onboarding::APPLICATION_SUBMIT,
-    crate::effects::onboarding::APPLICATION_SIGN_UP,
-    crate::effects::merchants::authorization::CODE_EXCHANGE,
-    crate::effects::invoices::CONTACT_CREATE,
-    crate::effects::invoices::CONTACT_HASH,
-    crate::effects::invoices::FILE_UPLOAD,
-    crate::effects::invoices::INVOICE_CREATE,
-    crate::effects::methods::save::CARD_SAVE,
-    crate::effects::methods::change::CARD_CHANGE,
-    crate::effects::methods::change::CARD_DELETE,
-    crate::effects::methods::save::BANK_SAVE,
-    crate::effects::methods::change::BANK_CHANGE,
-    crate::effects::methods::change::BANK_DELETE,
-    crate::effects::methods::save::TOKEN_CREATE,
-    crate::effects::recurring::create::RECURRING_CREATE,
-    crate::effects::recurring::change::ROW,
-    crate::effects::recurring::first_charge::ROW,
-    crate::effects::recurring::create::CHARGE_SCHEDULE,
+    onboarding::APPLICATION_SUBMIT,
+    onboarding::APPLICATION_SIGN_UP,
+    authorization::CODE_EXCHANGE,
+    invoices::CONTACT_CREATE,
+    invoices::CONTACT_HASH,
+    invoices::FILE_UPLOAD,
+    invoices::INVOICE_CREATE,
+    save::CARD_SAVE,
+    method_change::CARD_CHANGE,
+    method_change::CARD_DELETE,
+    save::BANK_SAVE,
+    method_change::BANK_CHANGE,
+    method_change::BANK_DELETE,
+    save::TOKEN_CREATE,
+    recurring::RECURRING_CREATE,
+    change::ROW,
+    first_charge::ROW,
+    recurring::CHARGE_SCHEDULE,
     charge::CHARGE,
     charge::CREDIT,
-    transactions::CHARGE_CAPTURE,
+    payments::CHARGE_CAPTURE,
     refund::ROW,
-    transactions::TRANSACTION_VOID,
-    transactions::TRANSACTION_SIGN,
-    crate::effects::recurring::occurrences::OCCURRENCE_PAY,
-    crate::effects::recurring::end::RECURRING_CANCEL,
-    crate::effects::recurring::end::RECURRING_END,
-    crate::effects::recurring::occurrences::OCCURRENCE_SKIP,
-    crate::effects::merchants::authorization::MERCHANT_DEAUTHORISE,
-    crate::effects::merchants::details::MERCHANT_CHANGE,
-    crate::effects::merchants::details::ACCOUNT_CHANGE,
-    crate::effects::merchants::details::ACH_ACCOUNT_CHANGE,
-    crate::effects::merchants::details::MERCHANT_PURGE,
-    crate::effects::recurring::end::RECURRING_DELETE,
-    crate::effects::methods::save::VAULT_SAVE,
+    payments::TRANSACTION_VOID,
+    payments::TRANSACTION_SIGN,
+    occurrences::OCCURRENCE_PAY,
+    end::RECURRING_CANCEL,
+    end::RECURRING_END,
+    occurrences::OCCURRENCE_SKIP,
+    authorization::MERCHANT_DEAUTHORISE,
+    merchants::MERCHANT_CHANGE,
+    merchants::ACCOUNT_CHANGE,
+    merchants::ACH_ACCOUNT_CHANGE,
+    merchants::MERCHANT_PURGE,
+    end::RECURRING_DELETE,
+    save::VAULT_SAVE,
 ];
 
 pub static READINGS: &[ReadingRow] = &[
-    crate::effects::merchants::read::CREDENTIALS_ROW,
-    crate::effects::merchants::read::KEYS_ROW,
-    crate::effects::merchants::details::ACCOUNTS_ROW,
-    crate::effects::merchants::read::SURVEY_ROW,
+    read::CREDENTIALS_ROW,
+    read::KEYS_ROW,
+    merchants::ACCOUNTS_ROW,
+    read::SURVEY_ROW,
     charge::SURCHARGE_ROW,
-    crate::effects::invoices::FILE_STATE_ROW,
-    crate::effects::recurring::occurrences::STATE_ROW,
+    invoices::FILE_STATE_ROW,
+    occurrences::STATE_ROW,
 ];
 
 pub fn effect_row(name: &str) -> Option<&'static EffectRow> {
@@ -75,8 +77,8 @@ const VERIFIABLE: [&str; 5] = [
     charge::CHARGE.name,
     charge::CREDIT.name,
     refund::ROW.name,
-    transactions::CHARGE_CAPTURE.name,
-    transactions::TRANSACTION_VOID.name,
+    payments::CHARGE_CAPTURE.name,
+    payments::TRANSACTION_VOID.name,
 ];
 
 /// Returns the read of the transaction that identifies an effect; none for other effects.
@@ -96,8 +98,6 @@ pub struct ActionRow {
 
 /// Gives a merchant's authorisation back. Its public key is not a field that a person sets.
 pub const DEAUTHORISE: &str = "deauthorise";
-/// Changes a merchant's own details.
-pub const MERCHANT: &str = "merchant";
 /// Changes an account. Account facts are read again after it.
 pub const ACCOUNT: &str = "account";
 /// Clears test data. No unsettled effect may need that data.
@@ -105,38 +105,29 @@ pub const PURGE: &str = "purge";
 /// Deletes an object, which must not be managed.
 pub const DELETE: &str = "delete";
 
-/// Uploads a file under a contact, which a document may have created.
-pub const UPLOAD: &str = "upload";
-/// Saves a method in a contact's vault.
-pub const VAULT: &str = "vault";
-/// Saves the method that a one-time token holds.
-pub const SAVE: &str = "save";
-
 /// Changes an object, which must not be managed.
 pub const CHANGE: &str = "change";
-/// Creates a recurring charge from an earlier charge.
-pub const SCHEDULE: &str = "schedule";
 
 pub static ACTIONS: &[ActionRow] = &[
-    ActionRow { verb: "charge", make: payments::charge, secret: &[] },
-    ActionRow { verb: "credit", make: payments::credit, secret: &[] },
-    ActionRow { verb: "refund", make: payments::refund, secret: &[] },
-    ActionRow { verb: "void", make: payments::void, secret: &[] },
-    ActionRow { verb: "capture", make: payments::capture, secret: &[] },
-    ActionRow { verb: "sign", make: payments::sign, secret: &["data"] },
-    ActionRow { verb: "pay", make: payments::pay, secret: &[] },
-    ActionRow { verb: "ignore", make: payments::ignore, secret: &[] },
-    ActionRow { verb: "cancel", make: payments::cancel, secret: &[] },
+    ActionRow { verb: "charge", make: payment_actions::charge, secret: &[] },
+    ActionRow { verb: "credit", make: payment_actions::credit, secret: &[] },
+    ActionRow { verb: "refund", make: payment_actions::refund, secret: &[] },
+    ActionRow { verb: "void", make: payment_actions::void, secret: &[] },
+    ActionRow { verb: "capture", make: payment_actions::capture, secret: &[] },
+    ActionRow { verb: "sign", make: payment_actions::sign, secret: &["data"] },
+    ActionRow { verb: "pay", make: payment_actions::pay, secret: &[] },
+    ActionRow { verb: "ignore", make: payment_actions::ignore, secret: &[] },
+    ActionRow { verb: "cancel", make: payment_actions::cancel, secret: &[] },
     ActionRow { verb: DEAUTHORISE, make: merchant_data::deauthorise, secret: &[] },
-    ActionRow { verb: MERCHANT, make: merchant_data::merchant, secret: &["set"] },
+    ActionRow { verb: "merchant", make: merchant_data::merchant, secret: &["set"] },
     ActionRow { verb: ACCOUNT, make: merchant_data::account, secret: &[] },
     ActionRow { verb: PURGE, make: merchant_data::purge, secret: &[] },
     ActionRow { verb: DELETE, make: merchant_data::delete, secret: &[] },
-    ActionRow { verb: CHANGE, make: changes::change, secret: &[] },
-    ActionRow { verb: SCHEDULE, make: changes::schedule, secret: &[] },
-    ActionRow { verb: UPLOAD, make: merchant_data::upload, secret: &["content"] },
-    ActionRow { verb: VAULT, make: merchant_data::vault, secret: &["token"] },
-    ActionRow { verb: SAVE, make: merchant_data::save, secret: &["token"] },
+    ActionRow { verb: CHANGE, make: merchant_data::change, secret: &[] },
+    ActionRow { verb: "schedule", make: payment_actions::schedule, secret: &[] },
+    ActionRow { verb: "upload", make: merchant_data::upload, secret: &["content"] },
+    ActionRow { verb: "vault", make: merchant_data::vault, secret: &["token"] },
+    ActionRow { verb: "save", make: merchant_data::save, secret: &["token"] },
 ];
 
 pub fn action_row(verb: &str) -> Option<&'static ActionRow> {

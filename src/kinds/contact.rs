@@ -8,7 +8,7 @@ use crate::base::id::Name;
 use crate::base::secret::Personal;
 use crate::effects::invoices::create_contact;
 use crate::kinds::manifest_kind::ManifestKind;
-use crate::kinds::merchant::shape::MerchantKind;
+use crate::kinds::merchant::MerchantKind;
 use crate::kinds::planning::object_step::{ObjectEffects, plan_object, refuse_change};
 use crate::kinds::planning::step::{MERCHANT, StepCx, StepDecision, ready_state, reference};
 use crate::kinds::schema::kind::{CheckCx, Find, SpecField, SpecSchema, spec_fields};
@@ -78,10 +78,8 @@ impl SpecSchema for ContactKind {
     }
 
     fn references(spec: &ContactSpec, namespace: &Name) -> Vec<Reference> {
-        text::references(
-            &[(text::MERCHANT_FIELD, MerchantKind::NAME, Some(&*spec.merchant))],
-            namespace,
-        )
+        let merchant = (text::MERCHANT_FIELD, MerchantKind::NAME, Some(&*spec.merchant));
+        text::references(&[merchant], namespace)
     }
 
     fn check_links(_spec: &ContactSpec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
@@ -93,12 +91,8 @@ fn addresses(list: &[EmailAddressSpec]) -> Vec<Issue> {
     if list.is_empty() {
         let help = "write at least one, such as `[{address: jane@example.com}]`";
         let message = "the service wants an e-mail address";
-        return vec![Issue::error(
-            "reckon::contact::no_address",
-            "spec.email_addresses",
-            message,
-            help,
-        )];
+        let code = "reckon::contact::no_address";
+        return vec![Issue::error(code, "spec.email_addresses", message, help)];
     }
     let issues = list.iter().enumerate().filter_map(|(index, one)| {
         text::email(&format!("spec.email_addresses[{index}].address"), &one.address)

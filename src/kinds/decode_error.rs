@@ -10,8 +10,8 @@ use crate::base::money::{Currency, Money};
 use crate::base::secret::mask_digits;
 use crate::kinds::schema::kind::{DecodeError, SpecField};
 use crate::kinds::schema::values;
-use crate::kinds::secrets::redact::{field_of, names_beneath, touches_private};
 use crate::kinds::secrets::secret_source;
+use crate::kinds::secrets::{field_of, names_beneath, touches_private};
 use crate::model::issue::Issue;
 
 /// Longest field name that is repeated in a place where a secret could have been written.
@@ -102,25 +102,18 @@ fn mask_text(problem: &mut DecodeProblem) {
     let text = match problem {
         DecodeProblem::UnknownField { name: text, known: _ }
         | DecodeProblem::UnknownWord { found: text, known: _ }
-        | DecodeProblem::WrongType {
-            found:
-                FoundValue::Text(Some(text))
-                | FoundValue::Integer(Some(text))
-                | FoundValue::Float(Some(text)),
-            expected: _,
-        }
-        | DecodeProblem::WrongValue {
-            found:
-                FoundValue::Text(Some(text))
-                | FoundValue::Integer(Some(text))
-                | FoundValue::Float(Some(text)),
-            expected: _,
-        }
         | DecodeProblem::Other(text) => text,
-        DecodeProblem::WrongType { .. }
-        | DecodeProblem::WrongValue { .. }
-        | DecodeProblem::MissingField { .. }
-        | DecodeProblem::DuplicateField { .. } => return,
+        DecodeProblem::WrongType { found, expected: _ }
+        | DecodeProblem::WrongValue { found, expected: _ } => {
+            let (FoundValue::Text(Some(text))
+            | FoundValue::Integer(Some(text))
+            | FoundValue::Float(Some(text))) = found
+            else {
+                return;
+            };
+            text
+        }
+        DecodeProblem::MissingField { .. } | DecodeProblem::DuplicateField { .. } => return,
     };
     *text = mask_digits(text);
 }
@@ -154,17 +147,13 @@ fn join(path: &str, name: &str) -> String {
 }
 
 impl DecodeError {
-    /// Returns the problem and its remedy for people.
     pub fn issue(&self) -> Issue {
         let Self { path, offset: _, problem, doc } = self;
         match problem {
             DecodeProblem::UnknownField { name, known } => unknown_issue(path, name, known),
             DecodeProblem::MissingField { name } => {
-                let help = if doc.is_empty() {
-                    format!("add `{name}`")
-                } else {
-                    format!("add `{name}`: {doc}")
-                };
+                let colon = if doc.is_empty() { "" } else { ": " };
+                let help = format!("add `{name}`{colon}{doc}");
                 let message = format!("the field `{name}` is missing");
                 Issue::error("reckon::spec::missing_field", &join(path, name), message, help)
                     .underline_key()
@@ -210,11 +199,11 @@ fn type_issue(path: &str, found: &FoundValue, expected: &ExpectedValue) -> Issue
     if let FoundValue::Float(Some(number)) = found
         && matches!(expected, ExpectedValue::Named(name) if name == values::EXPECTED_AMOUNT)
     {
-        let cents = number.split_once('.').is_some_and(|(_, decimals)| decimals.len() == 1);
+        let has_one_decimal = number.split_once('.').is_some_and(|(_, rest)| rest.len() == 1);
+        let cents = if has_one_decimal { "0" } else { "" };
         let whole = number.strip_suffix(".0").and_then(|whole| whole.parse().ok());
         let minor = whole.map(|minor| Money::new(minor, Currency::USD));
         let minor = minor.map(|minor| format!(", or `\"{minor}\"` if minor units were meant"));
-        let cents = if cents { "0" } else { "" };
         let minor = minor.unwrap_or_default();
         let help = format!("write `\"{number}{cents} USD\"`, in quotes{minor}");
         let message = format!(
@@ -236,7 +225,6 @@ fn wrong_issue(
     Issue::error(code, path, message, format!("write {expected}"))
 }
 
-/// Describes the value that the type expects.
 fn describe_expected(expected: &ExpectedValue) -> &str {
     match expected {
         ExpectedValue::Text => "a text",

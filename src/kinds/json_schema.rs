@@ -14,7 +14,6 @@ use crate::kinds::schema::kind::{SpecField, SpecSchema};
 use crate::kinds::schema::values::{Amount, RefusedField, WholeNumber};
 use crate::kinds::secrets::secret_source::SecretSource;
 
-/// The dialect of every schema here.
 pub const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// Keys that the types emit and a schema of files does not need.
@@ -41,6 +40,8 @@ pub(crate) fn of<K: SpecSchema>() -> Value {
 fn tidy(fields: &[SpecField], path: &str, schema: &mut Value) {
     let Value::Object(map) = schema else { return };
     let own = map.get("x-own").is_some();
+    let is_noise =
+        |name: &str, value: &Value| NOISE.contains(&name) || (name == "default" && value.is_null());
     map.retain(|name, value| own && name == "title" || !is_noise(name, value));
     map.shift_remove("x-own");
     words(map);
@@ -62,10 +63,6 @@ fn tidy(fields: &[SpecField], path: &str, schema: &mut Value) {
             tidy(fields, path, choice);
         }
     }
-}
-
-fn is_noise(name: &str, value: &Value) -> bool {
-    NOISE.contains(&name) || (name == "default" && value.is_null())
 }
 
 /// Turns a list of words, each with its own text, into a plain list of words.
@@ -111,7 +108,6 @@ fn form(name: &str, value: &Value) -> Value {
 
 const AGE_PATTERN: &str = "^\\s*-----BEGIN AGE ENCRYPTED FILE-----";
 
-/// Returns the schemas of the four forms of a secret.
 fn forms() -> Vec<Value> {
     vec![
         form("env", &json!({"type": "string", "pattern": "^[A-Z_][A-Z0-9_]*$"})),

@@ -16,7 +16,9 @@ use crate::model::state::observed::{AppliedSpec, Observed};
 
 /// Complete kind of manifest: its shape, and its steps.
 pub trait ManifestKind: SpecSchema {
-    /// Returns the step of a resource that has a document.
+    /// The lists of the service that show objects of this kind.
+    const READ_BACKS: &'static [&'static readback::ReadBack] = &[];
+
     fn step(
         cx: &step::StepCx<'_>,
         manifest: &Manifest,

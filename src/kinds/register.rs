@@ -14,18 +14,17 @@ use crate::base::id::{Key, Name};
 use crate::base::money::Money;
 use crate::base::secret::mask_digits;
 use crate::kinds::contact::ContactKind;
-use crate::kinds::invoice::shape::InvoiceKind;
+use crate::kinds::invoice::InvoiceKind;
 use crate::kinds::manifest_kind::ManifestKind;
-use crate::kinds::merchant::shape::MerchantKind;
+use crate::kinds::merchant::MerchantKind;
 use crate::kinds::merchant_application::MerchantApplicationKind;
 use crate::kinds::planning::step::{StepCx, StepDecision};
-use crate::kinds::recurring_charge::checks::RecurringChargeKind;
+use crate::kinds::recurring_charge::RecurringChargeKind;
 use crate::kinds::remote::import_check::ImportCheck;
 use crate::kinds::remote::readback::ReadBack;
-use crate::kinds::saved_method::shape::SavedMethodKind;
-use crate::kinds::schema::kind;
+use crate::kinds::saved_method::SavedMethodKind;
 use crate::kinds::schema::kind::{
-    CheckCx, DecodeError, DecodedSpec, Find, SpecField, SpecSchema, UniqueField,
+    self, CheckCx, DecodeError, DecodedSpec, Find, SpecField, SpecSchema, UniqueField,
 };
 use crate::kinds::secrets::secret_place;
 use crate::kinds::{decode_error, json_schema};
@@ -52,6 +51,7 @@ pub struct KindRow {
     pub plan_removal: fn(&StepCx<'_>, &Key, &Observed) -> StepDecision,
     pub dependencies: fn(&Key, &AppliedSpec) -> Vec<Key>,
     pub on_demand: fn(&StepCx<'_>, &Manifest, &Observed) -> Option<Effect>,
+    pub read_backs: &'static [&'static ReadBack],
     pub read_back: fn(&Value) -> Option<&'static ReadBack>,
     pub assume_applied: fn(&StepCx<'_>, &Manifest) -> Observed,
     pub import_checks: fn(&StepCx<'_>, &Manifest) -> Result<Vec<ImportCheck>, &'static str>,
@@ -71,14 +71,11 @@ pub static KINDS: &[KindRow] = &[
     row::<RecurringChargeKind>(),
 ];
 
-/// All lists of the service that show managed objects.
-pub static READ_BACKS: [&ReadBack; 3] = [
-    &crate::kinds::saved_method::step::CARDS,
-    &crate::kinds::saved_method::step::BANKS,
-    &crate::kinds::recurring_charge::import::CHARGES,
-];
+/// Returns all lists of the service that show managed objects.
+pub fn read_backs() -> impl Iterator<Item = &'static ReadBack> {
+    KINDS.iter().flat_map(|row| row.read_backs.iter().copied())
+}
 
-/// Returns the row of the kind `name`.
 pub fn find(name: &str) -> Option<&'static KindRow> {
     KINDS.iter().find(|row| row.name == name)
 }
@@ -95,6 +92,7 @@ const fn row<K: ManifestKind>() -> KindRow {
         plan_removal: K::plan_removal,
         dependencies: K::dependencies,
         on_demand: K::on_demand,
+        read_backs: K::READ_BACKS,
         read_back: K::read_back,
         assume_applied: K::assume_applied,
         import_checks: K::import_checks,
@@ -139,7 +137,6 @@ fn read<K: SpecSchema>(
     })
 }
 
-/// Describes an error about a whole spec.
 fn spec_error<K: SpecSchema>(error: &serde_json::Error) -> DecodeError {
     decode_error::clean(K::FIELDS, "spec", DecodeProblem::Other(error.to_string()))
 }

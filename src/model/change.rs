@@ -1,8 +1,6 @@
 //! The planned change of one resource: its action, the invoice that it replaces, the money that
 //! falls due by it in a month, the limit that it exceeds, and the status of a removal or a rename.
 
-use std::fmt;
-
 use chrono::{DateTime, NaiveDate, Utc};
 use serde::{Deserialize, Serialize};
 
@@ -36,21 +34,17 @@ impl PlannedAction {
 }
 
 /// An invoice that a new one replaces. The service cannot end it: anyone with its link can pay it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
+#[display(
+    "old invoice {} stays payable; the new one is {source_id}",
+    old_number.as_ref().or(old_id.as_ref()).map_or("(number unknown)", String::as_str)
+)]
 pub struct Replaced {
     pub source_id: String,
     pub old_number: Option<String>,
     pub old_id: Option<String>,
     /// Always true.
     pub old_stays_payable: bool,
-}
-
-impl fmt::Display for Replaced {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let old = self.old_number.as_ref().or(self.old_id.as_ref());
-        let old = old.map_or("(number unknown)", String::as_str);
-        write!(f, "old invoice {old} stays payable; the new one is {}", self.source_id)
-    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +56,9 @@ pub struct MonthlyDue {
     pub after: i64,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A limit that a step exceeds. Its sentence leaves the checksum of the plan out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
+#[display("{}", self.sentence("`reckon plan` shows the command"))]
 pub struct LimitExceeded {
     /// The limit's name, such as `policy.limits.per_day`.
     pub limit: String,
@@ -81,7 +77,6 @@ pub struct LimitExceeded {
     pub approvers: usize,
 }
 
-/// The part of a plan that a limit applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LimitScope {
@@ -122,14 +117,6 @@ impl LimitExceeded {
     }
 }
 
-/// Formats the sentence without the checksum of the plan.
-impl fmt::Display for LimitExceeded {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.sentence("`reckon plan` shows the command"))
-    }
-}
-
-/// Effect of a removal on the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Removal {
@@ -163,41 +150,58 @@ pub struct GuardTripped {
 }
 
 /// Removal status of a resource without a document, or with a new name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, derive_more::Display)]
 pub enum RemovalStatus {
     /// Its collection is ended; holds the necessary steps and the amount that is not collected.
+    #[display("document missing (reckon.dev/deletion: delete); {_0}")]
     Neutralised(String),
+    #[display(
+        "document missing (reckon.dev/deletion: delete); the authorisation is withdrawn and the credentials are erased"
+    )]
     Deauthorised,
     /// Its document returned after the object was ended, in this way.
+    #[display(
+        "the object was ended while its document was missing ({_0}); raise reckon.dev/generation to create a new one"
+    )]
     Ended(String),
     /// A guard blocks its removal.
-    Guarded {
-        key: Key,
-        trip: GuardTripped,
-    },
+    #[display(
+        "document missing, but {} blocks the removal: {} (set at {}); if you want the removal, run `reckon apply \
+         --allow-prune {}`, or `--allow-prune all` for all blocked ones",
+        trip.guard, trip.why, trip.set_at, key.short()
+    )]
+    Guarded { key: Key, trip: GuardTripped },
     /// It is live, and its missing document is not marked yet; holds the wait after the mark.
-    Unmarked {
-        delay: String,
-    },
+    #[display(
+        "document missing: `apply` marks it now, and removes the object if the document is still missing after {delay} \
+         (policy.prune.delay)"
+    )]
+    Unmarked { delay: String },
     /// It is live and marked, and is removed after `until` if its document, missing since `since`,
     /// is still missing then.
-    Marked {
-        until: DateTime<Utc>,
-        since: DateTime<Utc>,
-    },
+    #[display(
+        "document missing since {}: an `apply` after {} removes the object, if the document is still missing then",
+        timestamp(since),
+        timestamp(until)
+    )]
+    Marked { until: DateTime<Utc>, since: DateTime<Utc> },
     /// It is new, and equal to a resource whose document is missing.
-    LooksRenamed {
-        key: Key,
-        from: Key,
-    },
+    #[display(
+        "same content as {}, whose document is missing; to keep that object, write `reckon.dev/moved-from: {}`; to \
+         have both, run `reckon apply --allow-prune {}`",
+        from.short(), former_name(key, from), key.short()
+    )]
+    LooksRenamed { key: Key, from: Key },
     /// It takes over the known facts of another name.
-    Moved {
-        from: Key,
-    },
+    #[display("takes over the object of {}; nothing changes at the service", from.short())]
+    Moved { from: Key },
     /// Its name belongs to another resource, which was moved from it.
-    MovedAway {
-        to: Key,
-    },
+    #[display(
+        "this name belongs to the object of {}, which was moved from it; to move the object back, remove that document \
+         and write `reckon.dev/moved-from: {}` here; otherwise choose another name",
+        to.short(), whole_name(to)
+    )]
+    MovedAway { to: Key },
     /// It cannot take over the facts of the name in its annotation; holds the reason.
     CannotMove(String),
 }
@@ -229,68 +233,6 @@ impl RemovalStatus {
             Self::Moved { .. } => ("Moved", false, None),
             Self::MovedAway { .. } => ("MovedAway", true, None),
             Self::CannotMove(_) => ("CannotMove", true, None),
-        }
-    }
-}
-
-impl fmt::Display for RemovalStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Neutralised(how) => {
-                write!(f, "document missing (reckon.dev/deletion: delete); {how}")
-            }
-            Self::Deauthorised => write!(
-                f,
-                "document missing (reckon.dev/deletion: delete); the authorisation is withdrawn and the credentials \
-                 are erased"
-            ),
-            Self::Ended(how) => write!(
-                f,
-                "the object was ended while its document was missing ({how}); raise reckon.dev/generation to create \
-                 a new one"
-            ),
-            Self::Guarded { key, trip } => write!(
-                f,
-                "document missing, but {} blocks the removal: {} (set at {}); if you want the removal, run `reckon \
-                 apply --allow-prune {}`, or `--allow-prune all` for all blocked ones",
-                trip.guard,
-                trip.why,
-                trip.set_at,
-                key.short()
-            ),
-            Self::Unmarked { delay } => write!(
-                f,
-                "document missing: `apply` marks it now, and removes the object if the document is still missing \
-                 after {delay} (policy.prune.delay)"
-            ),
-            Self::Marked { until, since } => write!(
-                f,
-                "document missing since {}: an `apply` after {} removes the object, if the document is still \
-                 missing then",
-                timestamp(since),
-                timestamp(until)
-            ),
-            Self::LooksRenamed { key, from } => write!(
-                f,
-                "same content as {}, whose document is missing; to keep that object, write `reckon.dev/moved-from: \
-                 {}`; to have both, run `reckon apply --allow-prune {}`",
-                from.short(),
-                former_name(key, from),
-                key.short()
-            ),
-            Self::Moved { from } => write!(
-                f,
-                "takes over the object of {}; nothing changes at the service",
-                from.short()
-            ),
-            Self::MovedAway { to } => write!(
-                f,
-                "this name belongs to the object of {}, which was moved from it; to move the object back, remove \
-                 that document and write `reckon.dev/moved-from: {}` here; otherwise choose another name",
-                to.short(),
-                whole_name(to)
-            ),
-            Self::CannotMove(why) => write!(f, "{why}"),
         }
     }
 }

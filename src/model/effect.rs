@@ -9,7 +9,6 @@
 //! An action is a change that a person's command or a hook requests.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -53,7 +52,8 @@ pub struct RemoteReading {
 /// A request, in one of two forms: with its JSON body, or as it is stored. `Debug` leaves the body
 /// out, which may hold personal values.
 #[serde_with::skip_serializing_none]
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, derive_more::Debug)]
+#[debug("Request({} {path})", method.as_str())]
 pub struct ServiceRequest<B> {
     pub endpoint: String,
     pub method: Method,
@@ -70,12 +70,6 @@ pub struct ServiceRequest<B> {
 /// A request before its secrets are put in. A JSON value `{"$secret": SOURCE}` in the body
 /// represents a secret that is resolved as late as possible; null for no body.
 pub type EffectRequest = ServiceRequest<Value>;
-
-impl<B> fmt::Debug for ServiceRequest<B> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Request({} {})", self.method.as_str(), self.path)
-    }
-}
 
 /// One change of the service as plain data.
 #[derive(Debug, Clone, PartialEq)]
@@ -104,6 +98,40 @@ pub struct Effect {
     /// The money that the effect moves; empty for an effect that moves none. Limits count it.
     pub moves: Vec<MoneyMove>,
     pub counts: ExposureCounts,
+}
+
+impl Effect {
+    pub(crate) fn targeting(mut self, target: &RemoteId) -> Self {
+        self.target = Some(target.clone());
+        self
+    }
+
+    pub(crate) fn with_sealed_body(self) -> Self {
+        Self { sealed: true, ..self }
+    }
+
+    pub(crate) fn with_single_use(self, once: SingleUse) -> Self {
+        Self { single_use: Some(Box::new(once)), ..self }
+    }
+
+    pub(crate) fn with_subject(self, subject: Value) -> Self {
+        Self { subject, ..self }
+    }
+
+    /// Requires `value` at `path` of the answer; null requires nothing.
+    pub(crate) fn expecting(mut self, path: &str, value: impl Into<Value>) -> Self {
+        let value = value.into();
+        if !value.is_null() {
+            self.expect.insert(path.to_owned(), value);
+        }
+        self
+    }
+
+    /// Requires these fields of `asked` in the answer; an absent one requires nothing.
+    pub(crate) fn expecting_fields(self, asked: &Value, fields: &[&str]) -> Self {
+        let field = |name: &str| asked.get(name).cloned().unwrap_or_default();
+        fields.iter().fold(self, |effect, name| effect.expecting(name, field(name)))
+    }
 }
 
 /// A value that works once and only for a short time. One intent uses it, regardless of the
@@ -198,22 +226,21 @@ pub struct RunningTotals {
 
 impl RunningTotals {
     pub fn add(&mut self, stake: &Exposure) {
-        for (currency, amount) in stake.sums() {
-            let sum = self.money.entry(currency).or_default();
-            *sum = sum.saturating_add(amount);
-        }
-        self.deletes = self.deletes.saturating_add(stake.counts.deletes);
-        self.emails = self.emails.saturating_add(stake.counts.emails);
+        self.apply(stake, i64::saturating_add, u32::saturating_add);
     }
 
     /// Subtracts an exposure that was counted and did not happen.
     pub fn subtract(&mut self, stake: &Exposure) {
+        self.apply(stake, |sum, amount| sum.saturating_sub(amount).max(0), u32::saturating_sub);
+    }
+
+    fn apply(&mut self, stake: &Exposure, money: fn(i64, i64) -> i64, count: fn(u32, u32) -> u32) {
         for (currency, amount) in stake.sums() {
             let sum = self.money.entry(currency).or_default();
-            *sum = sum.saturating_sub(amount).max(0);
+            *sum = money(*sum, amount);
         }
-        self.deletes = self.deletes.saturating_sub(stake.counts.deletes);
-        self.emails = self.emails.saturating_sub(stake.counts.emails);
+        self.deletes = count(self.deletes, stake.counts.deletes);
+        self.emails = count(self.emails, stake.counts.emails);
     }
 
     pub fn sum(&self, currency: Currency) -> i64 {
@@ -250,7 +277,8 @@ pub const ACTION: &str = "Action";
 
 /// One requested change. Its name is its identity, for ever: the same name never does a second
 /// thing. `Debug` leaves the fields out: a signature is a secret.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize, derive_more::Debug)]
+#[debug("Action({verb} at {merchant})")]
 pub struct Action {
     /// The action's row in the register, such as `refund`.
     pub verb: String,
@@ -260,12 +288,6 @@ pub struct Action {
     pub name: Option<Name>,
     /// Arguments, as the verb requires them.
     pub fields: Value,
-}
-
-impl fmt::Debug for Action {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Action({} at {})", self.verb, self.merchant)
-    }
 }
 
 impl Action {

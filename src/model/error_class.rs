@@ -4,13 +4,11 @@
 //! A class does not state what a failure proves; [`super::outcome::Outcome`] does. A call
 //! may be in doubt and transient at once: first it is settled, then it is tried again.
 
-use std::fmt;
-
 use crate::api::call::Auth;
 use crate::model::outcome::ServiceProblem;
 
-/// The class of a failure (service-facts, part 2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, derive_more::Display)]
+#[display("{}", self.word())]
 pub enum ErrorClass {
     /// The failure may pass by itself: no connection, no answer, a server error, a concurrently
     /// changed object.
@@ -36,7 +34,6 @@ pub enum FailureSignal<'a> {
     Unreadable,
 }
 
-/// The next step after a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remedy {
     /// The call is retried after a growing, random wait.
@@ -118,7 +115,7 @@ impl ErrorClass {
         Some(match (status, problem.code()) {
             (200, _) => return None,
             (429, _) => Self::Throttled,
-            (401, _) if names_a_transaction(problem) => Self::Invalid,
+            (401, _) if problem.messages.iter().any(|one| one.entity_id.is_some()) => Self::Invalid,
             (401, _) => Self::Unauthorised,
             (409, "version_conflict") | (408 | 500..=599, _) => Self::Transient,
             (422, code) if DECLINES.contains(&code) => Self::Declined,
@@ -151,12 +148,6 @@ impl ErrorClass {
     }
 }
 
-impl fmt::Display for ErrorClass {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
-    }
-}
-
 impl FailureSignal<'_> {
     /// Returns whether the host itself is down: no answer, or a server error that is not a
     /// processor's behind it.
@@ -167,10 +158,6 @@ impl FailureSignal<'_> {
             Self::Answer(_, _) | Self::Unreadable => false,
         }
     }
-}
-
-fn names_a_transaction(problem: &ServiceProblem) -> bool {
-    problem.messages.iter().any(|message| message.entity_id.is_some())
 }
 
 #[cfg(test)]

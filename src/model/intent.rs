@@ -2,7 +2,6 @@
 //! states.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
@@ -103,7 +102,6 @@ pub enum IntentState {
     Closed,
 }
 
-/// A later record about an intent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IntentProgress {
@@ -143,13 +141,17 @@ pub enum IntentProgress {
     },
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
 #[serde(rename_all = "snake_case")]
 pub enum EffectProof {
+    #[display("answered")]
     Answer,
+    #[display("found")]
     Found,
     /// The service refused a second one.
+    #[display("refused as a duplicate")]
     Duplicate,
+    #[display("confirmed by a person")]
     Person,
 }
 
@@ -232,17 +234,6 @@ impl IntentProgress {
             Self::GivenUp { reason: _ } => "given_up",
             Self::OnHold { reason: _, observation: _ } => "held",
         }
-    }
-}
-
-impl fmt::Display for EffectProof {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Answer => "answered",
-            Self::Found => "found",
-            Self::Duplicate => "refused as a duplicate",
-            Self::Person => "confirmed by a person",
-        })
     }
 }
 

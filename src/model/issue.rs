@@ -42,13 +42,6 @@ impl Path {
         segments.push(PathSegment::Key(key.to_owned()));
         Self(segments)
     }
-
-    #[must_use]
-    pub fn index(&self, index: usize) -> Self {
-        let mut segments = self.0.clone();
-        segments.push(PathSegment::Index(index));
-        Self(segments)
-    }
 }
 
 impl fmt::Display for Path {
@@ -64,7 +57,6 @@ impl fmt::Display for Path {
     }
 }
 
-/// The part of a field that an issue underlines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnderlinedPart {
     /// The field's name: the field is not allowed, or a field beneath it is missing.
@@ -152,16 +144,13 @@ impl Issue {
 pub struct PlacedIssue {
     /// The file, relative to the directory of `reckon.yaml`.
     pub file: String,
-    /// From 1.
     pub line: usize,
-    /// From 1, in characters.
     pub column: usize,
     /// Number of underlined characters, at least 1.
     pub length: usize,
     pub code: String,
     pub severity: Severity,
     pub message: String,
-    /// The text to write instead.
     pub help: String,
     pub related: Vec<RelatedPlace>,
 }
@@ -169,9 +158,7 @@ pub struct PlacedIssue {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RelatedPlace {
     pub file: String,
-    /// From 1.
     pub line: usize,
-    /// From 1.
     pub column: usize,
     pub message: String,
 }
@@ -223,7 +210,6 @@ pub struct TreeProblems {
 }
 
 impl TreeProblems {
-    /// Returns the counts of all problems, shown or not.
     pub fn total(&self) -> ProblemCounts {
         self.shown.iter().collect::<ProblemCounts>().plus(self.omitted)
     }

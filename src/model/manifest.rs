@@ -2,7 +2,6 @@
 //! the desired state: all valid documents, and whether pruning is allowed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -70,7 +69,8 @@ pub struct Annotations {
 }
 
 /// One valid document. `Debug` shows its name and place only: the spec may hold personal values.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, PartialEq, derive_more::Debug)]
+#[debug("Manifest({key} at {}:{})", place.file, place.line)]
 pub struct Manifest<S = Value> {
     pub key: Key,
     pub labels: BTreeMap<String, String>,
@@ -89,12 +89,6 @@ pub struct Manifest<S = Value> {
 
 /// A document in its stored form: with its spec packed.
 pub type PackedManifest = Manifest<Packed<Value>>;
-
-impl<S> fmt::Debug for Manifest<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Manifest({} at {}:{})", self.key, self.place.file, self.place.line)
-    }
-}
 
 impl Manifest {
     pub fn pack(self) -> PackedManifest {

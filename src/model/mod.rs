@@ -13,8 +13,9 @@ pub mod manifest;
 pub mod operator;
 pub mod outcome;
 pub mod plan;
-pub mod reason;
 pub mod record;
 pub mod remote_object;
 pub mod retry;
 pub mod state;
+#[cfg(test)]
+mod testing;

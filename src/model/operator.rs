@@ -10,7 +10,6 @@
 //! newest address and the one before are both valid. So no webhook is lost until the service has the
 //! new address.
 
-use std::fmt;
 use std::path::Path;
 
 use chrono::{DateTime, Utc};
@@ -26,7 +25,12 @@ pub const REASON_LENGTH_MAX: usize = 500;
 
 /// Suspension of a resource; of a merchant: of all its resources. Nothing new is sent; effects in
 /// progress are settled.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
+#[display(
+    "{} was suspended by {actor} at {}{}: {reason}",
+    key.short(), timestamp(at),
+    until.map(|until| format!(" until {}", timestamp(&until))).unwrap_or_default()
+)]
 pub struct Suspension {
     pub key: Key,
     pub reason: String,
@@ -39,18 +43,6 @@ pub struct Suspension {
 impl Suspension {
     pub fn is_in_force(&self, now: DateTime<Utc>) -> bool {
         self.until.is_none_or(|until| now < until)
-    }
-}
-
-impl fmt::Display for Suspension {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { key, reason, actor, until, at } = self;
-        let (name, since) = (key.short(), timestamp(at));
-        write!(f, "{name} was suspended by {actor} at {since}")?;
-        if let Some(until) = until {
-            write!(f, " until {}", timestamp(until))?;
-        }
-        write!(f, ": {reason}")
     }
 }
 
@@ -181,23 +173,17 @@ pub struct PlanUse {
     pub at: DateTime<Utc>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, derive_more::Display,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum WebhookAddress {
+    #[display("the Event URL")]
     Partner,
+    #[display("the address of {}", _0.short())]
     Merchant(Key),
 }
 
-impl fmt::Display for WebhookAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Partner => f.write_str("the Event URL"),
-            Self::Merchant(key) => write!(f, "the address of {}", key.short()),
-        }
-    }
-}
-
-/// The valid generations of an address.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rotation {
     /// The newest one; addresses begin with 0.

@@ -8,8 +8,6 @@
 //! where an answer is classified. Both have the same JSON, so that journal and reports keep their
 //! form.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -18,21 +16,24 @@ use crate::base::outside_text::known::KnownValues;
 use crate::base::outside_text::{ServiceCode, ServicePlace, ServiceText};
 
 /// The only four results of a call. `Debug` leaves the reply out: it may hold a token or a key.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize, derive_more::Debug)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The service did it: status 200, or the 204 of the one path without a reply (service-facts, 3
-    /// and 4).
-    /// An empty body is `Null`.
+    /// and 4). An empty body is `Null`.
+    #[debug("Done")]
     Done { reply: Value },
     /// The service refused and did nothing: a 4xx. The problem has no messages when there was no
     /// error body or it could not be read.
+    #[debug("Refused({status} {})", problem.code())]
     Refused { status: u16, problem: ServiceProblem },
     /// Proved without effect: the connection was never made, the request was never written, or the
     /// service asked to come again later (429). The reason is for people, and never holds a secret.
+    #[debug("NotSent({reason}; wait {retry_after_s:?} s)")]
     NotSent { reason: ServiceText, retry_after_s: Option<u64> },
     /// Any other result: a timeout, a reset, 5xx, 3xx, 408, a 200 that cannot be read, an answer
     /// too large. The reason is for people, and never holds a secret.
+    #[debug("InDoubt({reason})")]
     InDoubt { reason: ServiceText },
 }
 
@@ -44,20 +45,6 @@ impl Outcome {
     }
 }
 
-impl fmt::Debug for Outcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Done { reply: _ } => f.write_str("Done"),
-            Self::Refused { status, problem } => write!(f, "Refused({status} {})", problem.code()),
-            Self::NotSent { reason, retry_after_s } => {
-                write!(f, "NotSent({reason}; wait {retry_after_s:?} s)")
-            }
-            Self::InDoubt { reason } => write!(f, "InDoubt({reason})"),
-        }
-    }
-}
-
-/// Maximum number of stored messages of one refusal.
 const MESSAGES_MAX: usize = 8;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,12 +84,6 @@ impl ServiceProblem {
     /// ours.
     pub fn from_code(code: &str, sentence: &str) -> Self {
         Self::clean(&api::rules::Problem::new(code, sentence), &KnownValues::default())
-    }
-
-    /// Makes a refusal of these messages, for tests.
-    #[cfg(test)]
-    pub fn from_messages(messages: Vec<api::rules::ProblemMessage>) -> Self {
-        Self::clean(&api::rules::Problem { messages }, &KnownValues::default())
     }
 
     /// Returns the first code, empty where there is none.

@@ -1,15 +1,219 @@
-//! Plans: one step per resource, each with a verdict and a typed reason.
+//! Plans: one step per resource, each with a verdict and a typed reason, and whether a person has to
+//! act.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::base::id::{Key, Mode};
-use crate::model::change::{PlannedAction, Replaced};
+use crate::model::change::{LimitExceeded, PlannedAction, Removal, RemovalStatus, Replaced};
 use crate::model::effect::{Effect, ExposureCounts, MoneyMove, StepWork};
+use crate::model::operator::Suspension;
+use crate::model::state::credentials::LiveBinding;
 use crate::model::state::drift::FieldChange;
 use crate::model::state::health::{ConditionStatus, Health};
+use crate::model::state::orphan::{UnknownObject, describe_unknown_objects};
+use crate::model::state::token_attachment::AwaitedDetails;
 
-pub use crate::model::reason::Reason;
+/// The reason of a step's verdict: a word for programs and a sentence for people.
+#[derive(Debug, Clone, PartialEq, Eq, derive_more::Display)]
+pub enum Reason {
+    #[display("the service matches the file")]
+    Settled,
+    #[display("the object does not exist at the service yet")]
+    NotCreated,
+    /// Fields differ from the state that was last put on the service.
+    #[display("the file changed")]
+    Changed,
+    /// Fields differ that change only with a fresh one-time token.
+    #[display("the file changed; all details are sent again, with a new one-time token")]
+    Renewed,
+    #[display("a payer entered other details, which replace the saved ones")]
+    DetailsGiven,
+    #[display("drift: {} changed at the service; the value of the document is put back", _0.join(", "))]
+    Drifted(Vec<String>),
+    #[display(
+        "drift: {} changed again after two corrections, so reckon leaves the change; find the program that makes it, \
+         allow it with reckon.dev/ignore-drift, or change the document",
+        _0.join(", ")
+    )]
+    DriftReturns(Vec<String>),
+    /// Another program or person ended or removed the object.
+    #[display(
+        "{_0}, not by reckon; reckon does not create the object again: remove the document, or raise \
+         reckon.dev/generation for a new object"
+    )]
+    Vanished(String),
+    #[display("generation raised; the old object stays unchanged")]
+    Replaced,
+    #[display("credentials and accounts are not known yet")]
+    NotConnected,
+    #[display("the objects at the service are not read yet")]
+    NotSurveyed,
+    #[display("document missing (reckon.dev/deletion: delete)")]
+    Removed,
+    #[display("document missing; the object stays unchanged (reckon.dev/deletion: orphan)")]
+    Orphaned,
+    #[display(
+        "document missing, but some files are invalid; nothing is removed until `reckon validate` passes"
+    )]
+    PruneSuspended,
+    #[display("waits for {}", join_keys(_0))]
+    WaitsFor(Vec<Key>),
+    #[display(
+        "the service cannot change {}; write the old value, or raise reckon.dev/generation (to 1 if there is none) to \
+         create a new object: the old one stays unchanged",
+        _0.join(", ")
+    )]
+    CannotChange(Vec<String>),
+    #[display("underwriting has not decided yet")]
+    AwaitsDecision,
+    #[display(
+        "waits for the applicant to finish the sign-up; `reckon events urls` prints the link to send"
+    )]
+    AwaitsApplicant,
+    AwaitsIntake(Box<AwaitedDetails>),
+    #[display(
+        "waits for approval: check the accounts that the code of the application opened, then run `reckon approve {}`",
+        _0.merchant.short()
+    )]
+    AwaitsApproval(Box<LiveBinding>),
+    /// A lost state may have submitted this live application: a person has to approve it.
+    #[display(
+        "this state began empty, and the service lists no applications: a lost state may have submitted this one; if \
+         underwriting does not have it, run `reckon approve {}`",
+        _0.short()
+    )]
+    MaybeSubmitted(Box<Key>),
+    /// The service refuses its credentials; holds the remedy.
+    #[display("the service refuses the credentials: {_0}")]
+    AwaitsAuthorization(String),
+    #[display(
+        "the credentials open the account of {}: write credentials of this merchant, and raise reckon.dev/generation",
+        _0.short()
+    )]
+    BoundElsewhere(Key),
+    #[display("underwriting declined the application ({_0}); the applicant has to contact support")]
+    Declined(String),
+    #[display("the test passed; its code is never exchanged")]
+    TestPassed,
+    #[display("the test was declined, as requested")]
+    TestFailed,
+    #[display("refused by the service: {_0}")]
+    Refused(String),
+    #[display("an effect is in progress")]
+    InFlight,
+    #[display("in doubt: an answer was lost ({_0}); settlement is in progress")]
+    InDoubt(String),
+    #[display("on hold: {_0}")]
+    OnHold(String),
+    #[display("on hold: {}", describe_unknown_objects(_0))]
+    UnknownObjects(Box<[UnknownObject]>),
+    #[display("the document is invalid: `reckon validate` shows the problems")]
+    BrokenDocument,
+    #[display("suspended by reckon.dev/suspend: remove the annotation to resume")]
+    Suspended,
+    SuspendedBy(Box<Suspension>),
+    Removal(Box<RemovalStatus>),
+    #[display("still used by {}: change or remove those first", join_keys(_0))]
+    InUse(Vec<Key>),
+    /// It cannot be done today, and today only.
+    DueToday(String),
+    OtherMode(String),
+    Unsuitable(String),
+    /// The merchant has no account that may take it, or the accounts do not allow it.
+    AccountUnsuitable(String),
+    CurrencyMismatch(String),
+    OverLimit(Box<LimitExceeded>),
+}
+
+impl Reason {
+    /// Returns the word for programs, in CamelCase.
+    pub fn word(&self) -> &'static str {
+        self.row().0
+    }
+
+    /// Returns whether a person has to act: exit code 3.
+    pub fn needs_operator(&self) -> bool {
+        self.row().1
+    }
+
+    /// Returns the word, and whether a person has to act.
+    fn row(&self) -> (&'static str, bool) {
+        match self {
+            Self::Settled => ("InSync", false),
+            Self::NotCreated => ("NotCreated", false),
+            Self::Changed => ("Changed", false),
+            Self::Renewed => ("Renewed", false),
+            Self::DetailsGiven => ("Given", false),
+            Self::Drifted(_) => ("Drifted", false),
+            Self::DriftReturns(_) => ("DriftReturns", true),
+            Self::Vanished(_) => ("Vanished", true),
+            Self::Replaced => ("Replaced", false),
+            Self::NotConnected => ("NotConnected", false),
+            Self::NotSurveyed => ("NotSurveyed", false),
+            Self::Removed => ("Removed", false),
+            Self::Orphaned => ("Orphaned", false),
+            Self::PruneSuspended => ("AbsenceNotBelieved", false),
+            Self::WaitsFor(_) => ("WaitsFor", false),
+            Self::CannotChange(_) => ("CannotChange", true),
+            Self::AwaitsDecision => ("AwaitsDecision", false),
+            Self::AwaitsApplicant => ("AwaitsApplicant", false),
+            Self::AwaitsIntake(_) => ("AwaitsIntake", false),
+            Self::AwaitsApproval(_) | Self::MaybeSubmitted(_) => ("AwaitsApproval", true),
+            Self::AwaitsAuthorization(_) => ("AwaitsAuthorization", true),
+            Self::BoundElsewhere(_) => ("BoundElsewhere", true),
+            Self::Declined(_) => ("Declined", true),
+            Self::TestPassed => ("TestPassed", false),
+            Self::TestFailed => ("TestFailed", false),
+            Self::Refused(_) => ("Refused", true),
+            Self::InFlight => ("InFlight", false),
+            Self::InDoubt(_) => ("InDoubt", true),
+            Self::OnHold(_) => ("Held", true),
+            Self::UnknownObjects(_) => ("UnknownMarks", true),
+            Self::BrokenDocument => ("BrokenDocument", false),
+            Self::Suspended | Self::SuspendedBy(_) => ("Suspended", false),
+            Self::Removal(going) => (going.word(), going.needs_operator()),
+            Self::InUse(_) => ("InUse", true),
+            Self::DueToday(_) => ("DueToday", true),
+            Self::OtherMode(_) => ("OtherMode", true),
+            Self::Unsuitable(_) => ("Unfit", true),
+            Self::AccountUnsuitable(_) => ("AccountUnfit", true),
+            Self::CurrencyMismatch(_) => ("CurrencyMismatch", true),
+            Self::OverLimit(_) => ("OverLimit", true),
+        }
+    }
+
+    pub fn is_maybe_submitted(&self) -> bool {
+        matches!(self, Self::MaybeSubmitted(_))
+    }
+
+    /// Returns the kind of removal, for a resource without a document.
+    pub fn removal(&self) -> Option<Removal> {
+        if let Self::Removal(going) = self {
+            return going.removal();
+        }
+        let orphan = matches!(self, Self::Orphaned).then_some(Removal::Orphan);
+        matches!(self, Self::Removed).then_some(Removal::Delete).or(orphan)
+    }
+
+    /// Returns whether the service's data about a merchant, or its lack, blocks the step: the data
+    /// may change later.
+    pub fn depends_on_accounts(&self) -> bool {
+        matches!(
+            self,
+            Self::AwaitsAuthorization(_) | Self::AccountUnsuitable(_) | Self::CurrencyMismatch(_)
+        )
+    }
+}
+
+/// Formats short names of keys: the first few and the number of the others.
+fn join_keys(keys: &[Key]) -> String {
+    let shown: Vec<String> = keys.iter().take(3).map(Key::short).collect();
+    match keys.len().saturating_sub(shown.len()) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
 
 #[derive(Debug, Clone)]
 pub struct Step {
@@ -34,24 +238,6 @@ pub struct Step {
 }
 
 impl Step {
-    pub fn idle(key: Key, verdict: PlannedAction, reason: Reason) -> Self {
-        Self {
-            key,
-            action: verdict,
-            reason,
-            changes: Vec::new(),
-            money: Vec::new(),
-            ready: false,
-            health: None,
-            remote_id: None,
-            place: None,
-            work: None,
-            on_demand: None,
-            replaces: None,
-            counts: ExposureCounts::default(),
-        }
-    }
-
     /// Returns whether the object on the service matches its document. Unknown while an answer is
     /// lost, where no comparison is made, and without a document.
     #[expect(
@@ -108,10 +294,4 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// Sums of money by (currency, mode, meaning), in minor units.
     pub totals: BTreeMap<(String, Mode, &'static str), i64>,
-}
-
-impl Plan {
-    pub fn changes(&self) -> usize {
-        self.steps.iter().filter(|step| step.action.is_change()).count()
-    }
 }

@@ -4,8 +4,6 @@
 //! Pure. The table permits and never requests: a payment whose document requests no second try is
 //! not retried because of it. An unknown code is never retried, since money is not guessed.
 
-use std::fmt;
-
 use chrono::TimeDelta;
 
 use crate::base::wording::count_noun;
@@ -86,13 +84,17 @@ const TABLE: &[(&str, PaidBy, Advice)] = &[
     ("ach_invalid_merchant_configuration", PaidBy::Check, Advice::Never(UNFIT)),
 ];
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display)]
 pub enum RetryDenied {
+    #[display("{_0}: it is never tried again with these details")]
     Never(&'static str),
-    TriesExhausted {
-        tries_max: u32,
-    },
+    #[display(
+        "it was tried {}, and may not be tried more often",
+        count_noun(*tries_max, "time")
+    )]
+    TriesExhausted { tries_max: u32 },
     /// The table does not list the code for this payment method.
+    #[display("nothing says whether it may be tried again")]
     Unknown,
 }
 
@@ -118,19 +120,6 @@ pub fn next_wait(paid: PaidBy, code: &str, tries: u32) -> Result<TimeDelta, Retr
 /// one of the two.
 pub fn method_of_code(code: &str) -> Option<PaidBy> {
     TABLE.iter().find(|(name, _, _)| *name == code).map(|(_, paid, _)| *paid)
-}
-
-impl fmt::Display for RetryDenied {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Never(why) => write!(f, "{why}: it is never tried again with these details"),
-            Self::TriesExhausted { tries_max } => {
-                let times = count_noun(*tries_max, "time");
-                write!(f, "it was tried {times}, and may not be tried more often")
-            }
-            Self::Unknown => write!(f, "nothing says whether it may be tried again"),
-        }
-    }
 }
 
 #[cfg(test)]

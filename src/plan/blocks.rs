@@ -54,16 +54,14 @@ pub(crate) fn hold_if_uncertain(
         return draft;
     }
     if let Some(why) = world.possibly_created(key) {
-        let held = StepDecision::idle(PlannedAction::Blocked, Reason::OnHold(why));
-        return StepDecision { changes: draft.changes, ..held };
+        return StepDecision::blocked(Reason::OnHold(why)).with_changes(draft.changes);
     }
     if is_reported_by_webhook_only(row)
         && effect.mode == Mode::Live
         && world.maybe_created_by_lost_state(key)
     {
-        let waits =
-            StepDecision::idle(PlannedAction::Wait, Reason::MaybeSubmitted(Box::new(key.clone())));
-        return StepDecision { changes: draft.changes, ..waits };
+        let reason = Reason::MaybeSubmitted(Box::new(key.clone()));
+        return StepDecision::idle(PlannedAction::Wait, reason).with_changes(draft.changes);
     }
     draft
 }
@@ -161,7 +159,6 @@ pub(crate) fn advice(known: &Observed, refusal: &ServiceRefusal) -> String {
     }
 }
 
-/// Describes the remedy for a decline of the payer's bank.
 fn decline_advice(code: &str) -> String {
     let paid = retry::method_of_code(code);
     match paid.map(|paid| retry::next_wait(paid, code, 1)) {
@@ -171,10 +168,7 @@ fn decline_advice(code: &str) -> String {
         Some(Err(RetryDenied::Never(why))) => {
             format!("declined by the payer's bank for good ({why}): supply other details")
         }
-        Some(Err(
-            RetryDenied::TriesExhausted { .. } | RetryDenied::Unknown,
-        ))
-        | None => {
+        Some(Err(RetryDenied::TriesExhausted { .. } | RetryDenied::Unknown)) | None => {
             "declined by the payer's bank: tried again when the document changes".to_owned()
         }
     }

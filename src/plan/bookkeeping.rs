@@ -12,10 +12,8 @@ use crate::base::money::{Currency, Money};
 use crate::kinds::planning::step::{merchant_of, mode_of};
 use crate::kinds::register::{self, KindRow};
 use crate::model::change::{MonthlyDue, PlannedAction, Removal, RemovalStatus};
-use crate::model::manifest::Manifest;
 use crate::model::plan::{Reason, Step};
 use crate::model::record::Record;
-use crate::model::state::observed::AppliedSpec;
 use crate::model::state::orphan::{
     MarkedForPrune, MissingDocumentChange, MissingDocumentRecord, MovedRecord,
 };
@@ -99,16 +97,11 @@ impl Planner {
         commit: Option<&str>,
     ) -> Vec<Record> {
         let commit = commit.map(str::to_owned);
-        let said = |key: &Key, said: MissingDocumentChange| {
-            Record::MissingDocument(Box::new(MissingDocumentRecord {
-                key: key.clone(),
-                change: said,
-            }))
+        let said = |key: &Key, change: MissingDocumentChange| {
+            Record::MissingDocument(Box::new(MissingDocumentRecord { key: key.clone(), change }))
         };
-        let back = self
-            .prune_state
-            .returned()
-            .map(|key| said(key, MissingDocumentChange::Returned { at }));
+        let returned = self.prune_state.returned.iter();
+        let back = returned.map(|key| said(key, MissingDocumentChange::Returned { at }));
         if !is_tree_complete(world) {
             return back.collect();
         }
@@ -118,14 +111,11 @@ impl Planner {
             Some(Record::Moved(Box::new(moved)))
         });
         let marked = MarkedForPrune { at, commit: commit.clone() };
-        let marks = self
-            .prune_state
-            .unmarked_removals()
-            .map(|key| said(key, MissingDocumentChange::Marked(marked.clone())));
+        let unmarked = self.prune_state.unmarked_removals();
+        let marks = unmarked.map(|key| said(key, MissingDocumentChange::Marked(marked.clone())));
         moves.chain(back).chain(marks).collect()
     }
 
-    /// Returns the removals, and the new documents, that a guard stops now.
     pub fn guarded_keys(&self) -> BTreeSet<Key> {
         self.prune_state.guarded_keys().cloned().collect()
     }
@@ -133,7 +123,7 @@ impl Planner {
     /// Returns whether an approval of this resource would have a meaning: the object is to be
     /// removed with its missing document, or the document looks renamed.
     pub fn may_be_allowed(&self, key: &Key) -> bool {
-        self.prune_state.twin(key).is_some() || self.prune_state.is_to_be_removed(key)
+        self.prune_state.twins.contains_key(key) || self.prune_state.is_to_be_removed(key)
     }
 }
 
@@ -167,26 +157,22 @@ impl Planner {
         let applied = known.and_then(|known| known.applied.as_ref());
         let before = dues_from(row, applied.map(|applied| &applied.spec), today);
         let mut after = dues_from(row, after, today);
-        if manifest.is_some_and(|new| is_kept_beside(&new, applied)) {
+        // The old object stays unchanged beside the new one of a raised `reckon.dev/generation`.
+        let generation = manifest.map_or(0, |new| new.annotations.generation);
+        if applied.is_some_and(|applied| applied.generation < generation) {
             after.extend_from_slice(&before);
         }
         let months = dues_by_month(&before, &after);
         let changed = months.into_iter().filter(|(_, (before, after))| before != after);
-        let due = changed.map(|((month, currency), (before, after))| MonthlyDue {
+        let due = |((month, currency), (before, after))| MonthlyDue {
             month,
             currency,
             mode,
             before,
             after,
-        });
-        due.collect()
+        };
+        changed.map(due).collect()
     }
-}
-
-/// Returns whether the old object stays unchanged beside a new one: its document raised
-/// `reckon.dev/generation`.
-fn is_kept_beside(new: &Manifest, applied: Option<&AppliedSpec>) -> bool {
-    applied.is_some_and(|applied| applied.generation < new.annotations.generation)
 }
 
 /// Returns the money of a spec that is due from a day on.

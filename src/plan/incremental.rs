@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 
 use crate::base::id::{Key, Mode};
 use crate::model::change::PlannedAction;
-use crate::model::plan::{Plan, Step};
+use crate::model::plan::Step;
 
 #[derive(Debug, Clone, Default)]
 pub struct PlanTotals {
@@ -63,7 +63,6 @@ impl PlanTotals {
         self.verdicts.get(&verdict).copied().unwrap_or(0)
     }
 
-    /// Returns the number of steps that would change something.
     pub fn changes(&self) -> usize {
         self.verdicts
             .iter()
@@ -79,16 +78,6 @@ impl PlanTotals {
     pub fn needing_attention(&self) -> usize {
         self.needing_attention
     }
-}
-
-/// Counts a plan's verdicts, in their order, without the settled ones.
-pub fn summary(plan: &Plan) -> BTreeMap<PlannedAction, usize> {
-    let mut counts = BTreeMap::new();
-    for step in plan.steps.iter().filter(|step| step.action != PlannedAction::Settled) {
-        let count: &mut usize = counts.entry(step.action).or_default();
-        *count = count.saturating_add(1);
-    }
-    counts
 }
 
 /// Sorts the keys in dependency order, equal ones by name. Only edges between the given keys count.

@@ -24,11 +24,11 @@ use crate::model::effect::{Effect, RemoteReading};
 use crate::model::manifest::Manifest;
 use crate::model::plan::{Plan, Reason, Step};
 use crate::model::state::observed::Observed;
-use crate::plan::incremental::{AccountBlocked, HealthChanges, PlanTotals};
+use crate::plan::incremental::{self, AccountBlocked, HealthChanges, PlanTotals};
 use crate::plan::prune_state::{PruneState, set_member};
 use crate::plan::removal::is_dated;
 use crate::plan::state_view::{PlannerSettings, StateView, needs};
-use crate::plan::{incremental, step};
+use crate::plan::step;
 
 /// All steps, kept up to date. The planner stores the frequently read parts; it recomputes field
 /// changes and work on request, so that a hundred thousand steps fit into memory.
@@ -113,7 +113,6 @@ impl Planner {
         found
     }
 
-    /// Notes the current references of a resource.
     fn relink(&mut self, world: &dyn StateView, key: &Key) {
         let before = self.needs.remove(key);
         let after = world.desired().manifests.get(key);
@@ -178,7 +177,6 @@ impl Planner {
         self.with_context(world, |cx| step::refresh_reads(cx, world, key))
     }
 
-    /// Computes something from the inputs of a step.
     pub(crate) fn with_context<T>(
         &self,
         world: &dyn StateView,
@@ -208,7 +206,6 @@ impl Planner {
         self.has_work.contains(key)
     }
 
-    /// Returns the resources whose steps change with the date alone.
     pub fn date_dependent(&self) -> &BTreeSet<Key> {
         &self.date_dependent
     }

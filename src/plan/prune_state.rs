@@ -18,7 +18,7 @@ use crate::kinds::planning::step::{
     MERCHANT, StepCx, current_key, deletion_of, merchant_of, mode_of,
 };
 use crate::kinds::register;
-use crate::kinds::secrets::redact::redact;
+use crate::kinds::secrets::redact;
 use crate::model::change::GuardTripped;
 use crate::model::manifest::{Manifest, PackedManifest};
 use crate::model::state::observed::Observed;
@@ -51,12 +51,13 @@ pub(crate) struct PruneState {
     new_documents: BTreeMap<Key, (Fingerprint, bool)>,
     holders: BTreeMap<Key, BTreeSet<Key>>,
     /// Documents that are back although their absence was recorded.
-    returned: BTreeSet<Key>,
+    pub(crate) returned: BTreeSet<Key>,
     /// Old names, and the documents that claim to have been moved from them.
     claims: BTreeMap<Key, BTreeSet<Key>>,
     claimed_by_document: BTreeMap<Key, Key>,
-    tripped_guards: BTreeMap<Key, GuardTripped>,
-    twins: BTreeMap<Key, Key>,
+    pub(crate) tripped_guards: BTreeMap<Key, GuardTripped>,
+    /// New documents, each with the object without document that has the same essence.
+    pub(crate) twins: BTreeMap<Key, Key>,
     /// Set when the input of the guards changed.
     changed: bool,
     /// Set when an object lost its document, so that its twin may be among all documents.
@@ -234,15 +235,6 @@ impl PruneState {
         pairs
     }
 
-    pub(crate) fn tripped_guard(&self, key: &Key) -> Option<&GuardTripped> {
-        self.tripped_guards.get(key)
-    }
-
-    /// Returns the object without document that has the essence of this new document.
-    pub(crate) fn twin(&self, key: &Key) -> Option<&Key> {
-        self.twins.get(key)
-    }
-
     /// Returns the resources that are removed before this one.
     pub(crate) fn holders(&self, key: &Key) -> Vec<Key> {
         self.holders.get(key).into_iter().flatten().cloned().collect()
@@ -265,10 +257,6 @@ impl PruneState {
     /// Returns whether the document is missing and the object is removed with it.
     pub(crate) fn is_to_be_removed(&self, key: &Key) -> bool {
         self.orphans.get(key).is_some_and(|gone| gone.is_removal)
-    }
-
-    pub(crate) fn returned(&self) -> impl Iterator<Item = &Key> {
-        self.returned.iter()
     }
 
     /// Returns the resources that a guard stops now, and the documents that look renamed: the scope
@@ -305,7 +293,6 @@ pub(crate) fn removal_due(known: &Observed, prune: &PruneGuards) -> Option<DateT
     marked.at.checked_add_signed(delay)
 }
 
-/// Returns the keys whose values differ between two maps.
 fn differing_keys<T: PartialEq>(before: &BTreeMap<Key, T>, after: &BTreeMap<Key, T>) -> Vec<Key> {
     let all: BTreeSet<&Key> = before.keys().chain(after.keys()).collect();
     all.into_iter().filter(|key| before.get(*key) != after.get(*key)).cloned().collect()

@@ -30,7 +30,7 @@ pub(crate) fn guard_removal(
     if draft.verdict != PlannedAction::Delete {
         return draft;
     }
-    let going = match absences.tripped_guard(key) {
+    let going = match absences.tripped_guards.get(key) {
         Some(trip) => Some(RemovalStatus::Guarded { key: key.clone(), trip: trip.clone() }),
         None => pending_delay(cx, prune, known),
     };
@@ -78,8 +78,7 @@ fn block_if_refused(known: &Observed, draft: StepDecision) -> StepDecision {
     match refusal {
         Some(refusal) => {
             let why = format_refusal(refusal);
-            let blocked = StepDecision::idle(PlannedAction::Blocked, Reason::Refused(why));
-            StepDecision { money: draft.money, ..blocked }
+            StepDecision { money: draft.money, ..StepDecision::blocked(Reason::Refused(why)) }
         }
         None => draft,
     }
@@ -91,9 +90,9 @@ pub(crate) fn block_if_renamed(
     key: &Key,
     draft: StepDecision,
 ) -> StepDecision {
-    let Some(from) = absences.twin(key) else { return draft };
+    let Some(from) = absences.twins.get(key) else { return draft };
     let going = RemovalStatus::LooksRenamed { key: key.clone(), from: from.clone() };
-    StepDecision { changes: draft.changes, ..blocked_draft(going) }
+    blocked_draft(going).with_changes(draft.changes)
 }
 
 /// Returns whether the step must be recomputed at a later time for this reason.
@@ -131,13 +130,9 @@ pub(crate) fn draft_move(
     let row = register::find(key.kind.as_str())?;
     let after = (row.step)(cx, manifest, Some(&known));
     let reason = Reason::Removal(Box::new(RemovalStatus::Moved { from: from.clone() }));
-    Some(StepDecision {
-        changes: after.changes,
-        ..StepDecision::idle(PlannedAction::Update, reason)
-    })
+    Some(StepDecision::idle(PlannedAction::Update, reason).with_changes(after.changes))
 }
 
-/// Checks that a document may take over a name.
 fn check_move(
     world: &dyn StateView,
     absences: &PruneState,
@@ -178,5 +173,5 @@ fn check_move(
 }
 
 fn blocked_draft(going: RemovalStatus) -> StepDecision {
-    StepDecision::idle(PlannedAction::Blocked, Reason::Removal(Box::new(going)))
+    StepDecision::blocked(Reason::Removal(Box::new(going)))
 }

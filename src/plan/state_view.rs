@@ -14,7 +14,8 @@ use crate::model::operator::Suspension;
 use crate::model::state::observed::Observed;
 use crate::policy::prune::PruneGuards;
 
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
+#[debug("Settings({partner})")]
 pub struct PlannerSettings {
     /// `partner.name`.
     pub partner: String,
@@ -28,16 +29,9 @@ pub struct PlannerSettings {
     pub prune: PruneGuards,
 }
 
-impl std::fmt::Debug for PlannerSettings {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Settings({})", self.partner)
-    }
-}
-
 pub trait StateView {
     fn desired(&self) -> &Desired;
     fn observed(&self, key: &Key) -> Option<Arc<Observed>>;
-    /// Returns the resource's intent that is not closed.
     fn open_intent(&self, key: &Key) -> Option<Arc<OpenIntent>>;
 
     /// Returns the other resources of a merchant that have an intent which is not closed.
@@ -65,7 +59,6 @@ pub trait StateView {
         false
     }
     fn now(&self) -> DateTime<Utc>;
-    /// Returns every resource with an observed state.
     fn known_keys(&self) -> Vec<Key>;
     /// Returns the limit that a spend request exceeds, if there is one; `rest` is the digest of its
     /// document without the amounts.

@@ -2,7 +2,7 @@
 
 use crate::base::fault_injection;
 use crate::base::id::{Key, RemoteId};
-use crate::kinds::planning::step::{StepCx, StepDecision};
+use crate::kinds::planning::step::{StepCx, StepDecision, wait};
 use crate::kinds::register;
 use crate::model::change::PlannedAction;
 use crate::model::effect::{Effect, RemoteReading, StepWork};
@@ -40,7 +40,7 @@ pub(crate) fn step(
         Some(open) if !fault_injection::is_active("two-open-effects") => {
             draft_in_flight(&open, observed.as_deref())
         }
-        _ if broken => StepDecision::idle(PlannedAction::Blocked, Reason::BrokenDocument),
+        _ if broken => StepDecision::blocked(Reason::BrokenDocument),
         _ => {
             let draft = draft_step(cx, world, guards, key, manifest.as_ref(), observed.as_deref())?;
             apply_limits(cx, world, (key, manifest.as_ref(), observed.as_deref()), draft)
@@ -125,15 +125,12 @@ fn draft_in_flight(open: &OpenIntent, observed: Option<&Observed>) -> StepDecisi
     let reason = match &open.state {
         IntentState::Open { attempt: _ } | IntentState::Closed => Reason::InFlight,
         IntentState::InDoubt { attempt: _, reason } => Reason::InDoubt(reason.clone()),
-        IntentState::OnHold { attempt: _, reason } => Reason::OnHold(reason.clone()),
+        IntentState::OnHold { attempt: _, reason } => {
+            return StepDecision::blocked(Reason::OnHold(reason.clone()));
+        }
     };
-    let verdict = if matches!(reason, Reason::OnHold(_)) {
-        PlannedAction::Blocked
-    } else {
-        PlannedAction::Wait
-    };
-    let ready = observed.is_some_and(|observed| observed.exists) && verdict == PlannedAction::Wait;
-    StepDecision { ready, ..StepDecision::idle(verdict, reason) }
+    let ready = observed.is_some_and(|observed| observed.exists);
+    StepDecision { ready, ..wait(reason) }
 }
 
 /// Drafts the step of a resource without an open intent.
@@ -147,14 +144,11 @@ fn draft_step(
 ) -> Option<StepDecision> {
     let row = register::find(key.kind.as_str())?;
     if let Some(held) = observed.and_then(|observed| observed.on_hold.as_ref()) {
-        return Some(StepDecision::idle(
-            PlannedAction::Blocked,
-            Reason::OnHold(held.reason.clone()),
-        ));
+        return Some(StepDecision::blocked(Reason::OnHold(held.reason.clone())));
     }
     if let Some(known) = observed.filter(|known| !known.unknown_objects.is_empty()) {
         let strays = known.unknown_objects.clone().into_boxed_slice();
-        return Some(StepDecision::idle(PlannedAction::Blocked, Reason::UnknownObjects(strays)));
+        return Some(StepDecision::blocked(Reason::UnknownObjects(strays)));
     }
     if let Some(suspension) = active_suspension(world, key, manifest, observed) {
         let reason = Reason::SuspendedBy(Box::new((*suspension).clone()));
@@ -165,21 +159,11 @@ fn draft_step(
         if guards.0.is_claimed(key) {
             return None;
         }
+        let draft = || (row.plan_removal)(cx, key, observed);
         return Some(match world.desired().tree_state {
-            TreeState::Complete => removal::guard_removal(
-                cx,
-                guards,
-                key,
-                observed,
-                (row.plan_removal)(cx, key, observed),
-            ),
-            TreeState::Incomplete if fault_injection::is_active("prune-under-partial") => {
-                (row.plan_removal)(cx, key, observed)
-            }
-            TreeState::Incomplete => {
-                let unseen = StepDecision::idle(PlannedAction::Wait, Reason::PruneSuspended);
-                StepDecision { ready: true, ..unseen }
-            }
+            TreeState::Complete => removal::guard_removal(cx, guards, key, observed, draft()),
+            TreeState::Incomplete if fault_injection::is_active("prune-under-partial") => draft(),
+            TreeState::Incomplete => wait(Reason::PruneSuspended),
         });
     };
     if manifest.annotations.suspend {
@@ -189,12 +173,8 @@ fn draft_step(
         return Some(moving);
     }
     let draft = (row.step)(cx, manifest, observed);
-    let draft = removal::block_if_renamed(
-        guards.0,
-        key,
-        check_refusal_and_needs(cx, world, (manifest, observed), draft),
-    );
-    Some(hold_if_uncertain(world, key, draft))
+    let draft = check_refusal_and_needs(cx, world, (manifest, observed), draft);
+    Some(hold_if_uncertain(world, key, removal::block_if_renamed(guards.0, key, draft)))
 }
 
 /// Returns the kind's draft, unless the service refused exactly this effect or a further need is
@@ -218,8 +198,7 @@ fn check_refusal_and_needs(
     let refusal = refusal.filter(|refusal| refusal.digest == wish).filter(is_final);
     if let Some((known, refusal)) = observed.zip(refusal) {
         let why = format!("{}; {}", format_refusal(refusal), advice(known, refusal));
-        let blocked = StepDecision::idle(PlannedAction::Blocked, Reason::Refused(why));
-        return StepDecision { changes: draft.changes, ..blocked };
+        return StepDecision::blocked(Reason::Refused(why)).with_changes(draft.changes);
     }
     let waits: Vec<Key> =
         needs(manifest).into_iter().filter(|key| !cx.view.is_ready(key)).collect();

@@ -23,19 +23,8 @@ pub enum LimitPeriod {
 
 /// Access to the past totals. Called only where a limit needs them.
 pub trait SpendHistory {
-    /// Returns the totals of this span, of one merchant or of all.
     fn totals(&self, span: LimitPeriod, merchant: Option<&Key>) -> RunningTotals;
-    /// Returns the typical amounts for this movement.
     fn typical_amounts(&self, wish: &SpendRequest, moved: &RecordedMove) -> TypicalAmounts;
-}
-
-/// Returns the limit that this effect would exceed, if there is one.
-pub fn check(
-    limits: &Limits,
-    wish: &SpendRequest,
-    known: &dyn SpendHistory,
-) -> Option<LimitExceeded> {
-    check_single(limits, wish, known).or_else(|| check_sums(limits, wish, known))
 }
 
 /// Returns the limit of sums that this effect would exceed: the merchant's first, then the general
@@ -100,10 +89,8 @@ fn check_section(
         .or_else(|| count_checks(section).into_iter().find_map(count))
 }
 
-/// A limit of a count, its span and its subject.
 type CountCheck<'a> = (Option<&'a CountLimit>, LimitPeriod, LimitSubject);
 
-/// Returns the limits of counts, in the order of their checks.
 fn count_checks(section: &LimitSet) -> [CountCheck<'_>; 4] {
     [
         (section.deletes_per_run.as_ref(), LimitPeriod::Run, LimitSubject::Deletes),
@@ -142,7 +129,6 @@ pub fn check_plan(
         .collect()
 }
 
-/// The subject of a limit of a whole plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LimitSubject {
     Money(Currency),

@@ -195,7 +195,6 @@ impl ScriptPower {
     pub const ALL: [Self; 6] =
         [Self::Refund, Self::Charge, Self::Credit, Self::Mail, Self::CardLink, Self::Personal];
 
-    /// Returns the power's word in the configuration.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Refund => "refund",
@@ -242,7 +241,6 @@ impl Rights {
         Self(powers.into_iter().collect())
     }
 
-    /// Returns every power for every merchant.
     pub fn all() -> Self {
         Self::new(ScriptPower::ALL.map(|power| (power, AllowedMerchants::All)))
     }

@@ -31,7 +31,6 @@ pub struct Configured<T> {
 }
 
 impl<T> Configured<T> {
-    /// Makes a default value.
     pub fn default_of(value: T) -> Self {
         Self { value, set_at: DEFAULT.to_owned() }
     }
@@ -72,7 +71,6 @@ impl PruneGuards {
     }
 }
 
-/// Counts of documents.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DocumentCounts {
     all: usize,
@@ -122,7 +120,6 @@ impl GuardedSet {
         count.copied().unwrap_or(0)
     }
 
-    /// Formats the set for a sentence.
     fn words(&self) -> String {
         match self {
             Self::Tree => "in the whole tree".to_owned(),

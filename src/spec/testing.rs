@@ -66,6 +66,7 @@ const fn row(name: &'static str) -> KindRow {
         plan_removal: ContactKind::plan_removal,
         dependencies: ContactKind::dependencies,
         on_demand: ContactKind::on_demand,
+        read_backs: &[],
         read_back: ContactKind::read_back,
         assume_applied: |cx, manifest| Observed::unknown(manifest.key.clone(), cx.now),
         import_checks: ContactKind::import_checks,

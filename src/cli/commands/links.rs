@@ -32,9 +32,9 @@ use crate::control::requests::{Attach, IntakeUrl, PortalLink, Rotate, requests};
 use crate::engine::protocol::diagnostics::LocalReply;
 use crate::engine::protocol::payers::{AttachToken, IntakeLink, IntakeTerms};
 use crate::engine::protocol::query::{AddressesQuery, IntakeLinkQuery, Reply};
-use crate::kinds::invoice::shape::InvoiceKind;
+use crate::kinds::invoice::InvoiceKind;
 use crate::kinds::planning::step::MERCHANT;
-use crate::kinds::saved_method::shape::SavedMethodKind;
+use crate::kinds::saved_method::SavedMethodKind;
 use crate::kinds::schema::kind::SpecSchema;
 use crate::model::operator::{Rotation, RotationRequest, RotationStep, WebhookAddress};
 

@@ -2,22 +2,29 @@
 //! document manages, and what it stores at the service (files, methods of a contact, saved cards
 //! and banks).
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::api::invoice::{NewFile, file_bytes};
 use crate::api::merchant::Purge;
 use crate::base::id::{Mode, PublicKey, RemoteId};
-use crate::effects::actions::fields::{Changeable, action, without_money};
+use crate::base::money::Money;
+use crate::effects::actions::{
+    ActionEffect, Changeable, action, decode, money_move, positive, without_money,
+};
+use crate::effects::core::context::{EffectContext, copy_fields, set_field};
 use crate::effects::invoices::upload_content;
 use crate::effects::merchants::authorization::deauthorise_merchant;
-use crate::effects::merchants::details::{change_account, change_merchant, purge_test_data};
 use crate::effects::merchants::settings::{
-    BANK_SETTINGS, CARD_SETTINGS, MERCHANT_SETTINGS, RemoteSetting, check,
+    BANK_SETTINGS, CARD_DATE, CARD_SETTINGS, MERCHANT_SETTINGS, METHOD_TEXTS, RECURRING_SETTINGS,
+    RemoteSetting, check,
 };
-use crate::effects::methods::change::delete_method;
-use crate::effects::methods::method::PaymentMethodType;
+use crate::effects::merchants::{change_account, change_merchant, purge_test_data};
+use crate::effects::methods::PaymentMethodType;
+use crate::effects::methods::change::{delete_method, set_method};
 use crate::effects::methods::save::{save_in_vault, save_token};
+use crate::effects::recurring::change::set_recurring;
 use crate::effects::recurring::end::delete_recurring;
+use crate::model::effect::{MoneyMove, PER_OCCURRENCE};
 
 action! {
     fn merchant(new, MerchantFields { set: Map<String, Value> }) {
@@ -80,6 +87,66 @@ action! {
     }
 }
 
+action! {
+    fn change(new, ChangeFields {
+        #[serde(rename = "type")]
+        kind: Changeable,
+        id: RemoteId,
+        set: Map<String, Value>,
+    }) {
+        let sort = match kind {
+            Changeable::Card => PaymentMethodType::Card,
+            Changeable::Bank => PaymentMethodType::Bank,
+            Changeable::Recurring => return change_recurring_charge(new, &id, &set),
+        };
+        check(&METHOD_TEXTS, &set)?;
+        Ok(without_money(set_method(new, sort, &id, set)))
+    }
+}
+
+/// Changes a recurring charge, which has one currency: every amount must be in it.
+fn change_recurring_charge(
+    new: EffectContext,
+    id: &RemoteId,
+    set: &Map<String, Value>,
+) -> Result<ActionEffect, String> {
+    check(&RECURRING_SETTINGS, set)?;
+    let (mut body, mut currency, mut money) = (json!({}), None, Vec::<MoneyMove>::new());
+    for (name, value) in set.iter().filter(|(name, _)| !CARD_DATE.contains(&name.as_str())) {
+        let Ok(amount) = decode::<Money>(value) else {
+            set_field(&mut body, name, value.clone());
+            continue;
+        };
+        let amount = positive(amount)?;
+        if currency.replace(amount.currency()).is_some_and(|one| one != amount.currency()) {
+            return Err("`amount` and `max_amount` are in two currencies".to_owned());
+        }
+        if name == "amount" {
+            money = money_move(amount, new.mode, PER_OCCURRENCE);
+        }
+        set_field(&mut body, name, amount.minor());
+    }
+    if let Some(card) = card_with_date(set)? {
+        set_field(&mut body, "method", card);
+    }
+    let currency = currency.map(|currency| currency.code().to_owned());
+    Ok(ActionEffect { effect: set_recurring(new, id, body, currency.as_deref()), money })
+}
+
+/// Returns the card with its new date, if one is named; half of a date is an error.
+fn card_with_date(set: &Map<String, Value>) -> Result<Option<Value>, String> {
+    let named = CARD_DATE.iter().filter(|name| set.contains_key(**name)).count();
+    if named == 0 {
+        return Ok(None);
+    }
+    if named < CARD_DATE.len() {
+        return Err("a card's date is `exp_month` and `exp_year` together".to_owned());
+    }
+    let mut card = json!({"type": "card"});
+    copy_fields(&mut card, &json!(set), &CARD_DATE);
+    Ok(Some(card))
+}
+
 /// Minimum length of a one-time token (service-facts, 18): longer than a card number.
 const TOKEN_LENGTH_MIN: usize = 20;
 
@@ -129,11 +196,7 @@ fn parse_token(token: &Value) -> Result<&str, String> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
-    use crate::effects::actions::fields::ActionEffect;
-    use crate::effects::core::context::EffectContext;
     use crate::effects::testing::obligation;
 
     /// Returns the name of the effect, its path and its body.
@@ -229,5 +292,36 @@ mod tests {
         assert_eq!(told, "file_name: File name is invalid; content: Content cannot be blank");
         let good = json!({"contact": "p_1", "file_name": "a.pdf", "content": "JVBERg=="});
         assert_eq!(upload(obligation(), &good).unwrap().effect.name, "file.upload");
+    }
+
+    fn usd(minor: i64) -> Value {
+        json!({"minor": minor, "currency": "USD"})
+    }
+
+    #[test]
+    fn what_is_changed_is_what_is_named_and_nothing_else() {
+        let make = |kind: &str, set: Value| {
+            let deed = change(obligation(), &json!({"type": kind, "id": "x1", "set": set}))?;
+            let request = &deed.effect.request;
+            Ok::<_, String>((format!("{} {}", request.path, request.body), deed.money.len()))
+        };
+        let card = make("card", json!({"description": "Visa"})).unwrap();
+        assert_eq!(card, (r#"/v1/cards/x1 {"description":"Visa"}"#.to_owned(), 0));
+        let bank = make("bank", json!({"reference": ""})).unwrap();
+        assert_eq!(bank.0, r#"/v1/banks/x1 {"reference":""}"#);
+        let more = json!({"amount": usd(700), "max_occurrences": 3});
+        let rent = make("recurring", more).unwrap();
+        let body = r#"/v1/recurring/charges/x1 {"amount":700,"max_occurrences":3}"#;
+        assert_eq!(rent, (body.to_owned(), 1));
+        let two = json!({"amount": usd(7), "max_amount": {"minor": 7, "currency": "CAD"}});
+        assert!(make("recurring", two).unwrap_err().contains("two currencies"));
+        let date = make("recurring", json!({"exp_month": 7, "exp_year": 2034})).unwrap();
+        let card = r#"{"method":{"type":"card","exp_month":7,"exp_year":2034}}"#;
+        assert_eq!(date, (format!("/v1/recurring/charges/x1 {card}"), 0));
+        assert!(make("recurring", json!({"exp_year": 2034})).unwrap_err().contains("together"));
+        assert!(make("recurring", json!({"exp_month": 13, "exp_year": 2034})).is_err());
+        assert!(make("card", json!({"amount": usd(7)})).unwrap_err().contains("no `amount`"));
+        assert!(make("card", json!({})).is_err());
+        assert!(make("invoice", json!({"description": "x"})).is_err());
     }
 }

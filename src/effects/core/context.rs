@@ -14,8 +14,8 @@ use serde_json::Value;
 
 use crate::api::call::{Call, Endpoint, Method};
 use crate::base::hash::SourceId;
-use crate::base::id::{Key, Mode, RemoteId};
-use crate::model::effect::{Effect, EffectRequest, ExposureCounts, RemoteReading, SingleUse};
+use crate::base::id::{Key, Mode};
+use crate::model::effect::{Effect, EffectRequest, ExposureCounts, RemoteReading};
 use crate::model::manifest::OnDoubt;
 use crate::model::state::observed::AppliedSpec;
 
@@ -84,7 +84,6 @@ pub fn read_before(
     RemoteReading { name, key, merchant, mode: effect.mode, applied, subject }
 }
 
-/// Sets a field of a JSON object under construction.
 pub fn set_field(object: &mut Value, name: &str, value: impl Into<Value>) {
     if let Some(fields) = object.as_object_mut() {
         fields.insert(name.to_owned(), value.into());
@@ -102,55 +101,5 @@ pub fn set_optional(object: &mut Value, name: &str, value: Option<impl Into<Valu
 pub fn copy_fields(object: &mut Value, from: &Value, fields: &[&str]) {
     for field in fields {
         set_field(object, field, from.get(*field).cloned().unwrap_or_default());
-    }
-}
-
-/// Builder methods over an effect.
-pub(crate) trait EffectBuilder: Sized {
-    /// Sets the remote object that the effect changes.
-    fn targeting(self, target: &RemoteId) -> Self;
-    fn with_sealed_body(self) -> Self;
-    /// Sets the single-use value that the effect needs.
-    fn with_single_use(self, once: SingleUse) -> Self;
-    /// Sets the subject of the effect beside its resource.
-    fn with_subject(self, about: Value) -> Self;
-    /// Requires `value` at `path` of the answer; null requires nothing.
-    fn expecting(self, path: &str, value: impl Into<Value>) -> Self;
-    /// Requires these fields of `asked` in the answer; an absent one requires nothing.
-    fn expecting_fields(self, asked: &Value, fields: &[&str]) -> Self;
-}
-
-impl EffectBuilder for Effect {
-    fn targeting(mut self, target: &RemoteId) -> Self {
-        self.target = Some(target.clone());
-        self
-    }
-
-    fn with_sealed_body(mut self) -> Self {
-        self.sealed = true;
-        self
-    }
-
-    fn with_single_use(mut self, once: SingleUse) -> Self {
-        self.single_use = Some(Box::new(once));
-        self
-    }
-
-    fn with_subject(mut self, about: Value) -> Self {
-        self.subject = about;
-        self
-    }
-
-    fn expecting(mut self, path: &str, value: impl Into<Value>) -> Self {
-        let value = value.into();
-        if !value.is_null() {
-            self.expect.insert(path.to_owned(), value);
-        }
-        self
-    }
-
-    fn expecting_fields(self, asked: &Value, fields: &[&str]) -> Self {
-        let field = |name: &str| asked.get(name).cloned().unwrap_or_default();
-        fields.iter().fold(self, |effect, name| effect.expecting(name, field(name)))
     }
 }

@@ -153,7 +153,7 @@ mod tests {
 
     use super::*;
     use crate::effects::invoices::create_invoice;
-    use crate::effects::recurring::create::create_recurring;
+    use crate::effects::recurring::create_recurring;
     use crate::effects::testing::obligation;
 
     #[test]

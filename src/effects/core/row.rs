@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::api::call::Call;
-use crate::base::id::{Key, RemoteId};
+use crate::base::id::{Key, Mode, RemoteId};
 use crate::base::secret::Secret;
 use crate::effects::core::expect;
 use crate::model::effect::Effect;
@@ -122,15 +122,6 @@ impl LookupResult {
     }
 }
 
-/// Reaction to confirmed absence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OnAbsent {
-    /// Send again.
-    Resend,
-    /// Put the resource on hold for a person.
-    Hold,
-}
-
 /// Lookup that gathers and judges evidence.
 #[derive(Debug, Clone, Copy)]
 pub struct Lookup {
@@ -138,8 +129,6 @@ pub struct Lookup {
     pub queries: fn(&Intent) -> Vec<RemoteQuery>,
     /// Interprets the answers.
     pub judge: fn(&Intent, &[RemoteAnswer]) -> LookupResult,
-    /// Reaction to confirmed absence.
-    pub absent: OnAbsent,
 }
 
 /// Settlement policy for a lost answer (design.md part 3).
@@ -153,7 +142,7 @@ pub enum LostReply {
         /// result of the first send is lost, and the resource needs attention.
         refusal_settles: bool,
     },
-    /// Look the effect up at the service.
+    /// Look the effect up at the service, and send it again once confirmed absent.
     Lookup(Lookup),
     /// Wait for the service's webhook, which carries the mark.
     AwaitWebhook,
@@ -232,7 +221,7 @@ impl EffectRow {
         isolation: Isolation,
         learn: fn(&Intent, &Value) -> Result<Learned, String>,
     ) -> Self {
-        Self { name, lost_reply, baseline: None, isolation, learn, proven_state: proves_nothing }
+        Self { name, lost_reply, baseline: None, isolation, learn, proven_state: |_| None }
     }
 
     /// Row of an effect that the same bytes cannot double: it is sent again until it is answered.
@@ -253,8 +242,7 @@ impl EffectRow {
         judge: fn(&Intent, &[RemoteAnswer]) -> LookupResult,
         learn: fn(&Intent, &Value) -> Result<Learned, String>,
     ) -> Self {
-        let lookup = Lookup { queries, judge, absent: OnAbsent::Resend };
-        Self::new(name, LostReply::Lookup(lookup), isolation, learn)
+        Self::new(name, LostReply::Lookup(Lookup { queries, judge }), isolation, learn)
     }
 
     pub(crate) const fn with_baseline(mut self, baseline: Baseline) -> Self {
@@ -288,8 +276,6 @@ pub struct ReadingRow {
 /// Reason why a reading gave no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadingError {
-    /// The resource goes on hold, for a person.
-    Hold(String),
     /// Objects with marks that this state does not know: they block the merchant.
     UnknownObjects(Vec<UnknownObject>),
     /// A later reading may succeed.
@@ -301,10 +287,11 @@ pub enum ReadingError {
 }
 
 /// Inputs of a reading beside its answers.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, derive_more::Debug)]
+#[debug("ReadCx({key})")]
 pub struct ReadingCx<'a> {
     pub key: &'a Key,
-    pub mode: crate::base::id::Mode,
+    pub mode: Mode,
     pub generation: u32,
     /// State known so far.
     pub observed: Option<&'a Observed>,
@@ -314,18 +301,7 @@ pub struct ReadingCx<'a> {
     pub knows_mark: &'a dyn Fn(&str) -> bool,
 }
 
-impl std::fmt::Debug for ReadingCx<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "ReadCx({})", self.key)
-    }
-}
-
 /// Baseline check that accepts every object.
 pub(crate) fn accept_any(_: &Effect, _: &Value) -> Option<String> {
-    None
-}
-
-/// For effects of which no refusal proves that they happened before.
-fn proves_nothing(_: &ServiceProblem) -> Option<ProvenState> {
     None
 }

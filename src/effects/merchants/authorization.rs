@@ -21,12 +21,12 @@ use crate::api::credentials::ExchangeToken;
 use crate::api::merchant::Deauthorise;
 use crate::base::id::PublicKey;
 use crate::base::secret::Secret;
-use crate::effects::core::context::{EffectBuilder, EffectContext, copy_fields};
+use crate::effects::core::context::{EffectContext, copy_fields};
 use crate::effects::core::expect::text;
 use crate::effects::core::row::{
     EffectRow, Isolation, Learned, LostReply, ReadingCx, ReadingError,
 };
-use crate::effects::merchants::details::{ACCOUNT_KEYS, PRIMARY};
+use crate::effects::merchants::{ACCOUNT_KEYS, PRIMARY};
 use crate::model::effect::{Effect, is_action};
 use crate::model::intent::Intent;
 use crate::model::state::credentials::MerchantBinding;
@@ -126,13 +126,9 @@ fn learn_deauthorised(intent: &Intent, _: &Value) -> Result<Learned, String> {
     if is_action(&intent.key) {
         return Ok(Learned::existing(json!({})));
     }
-    Ok(Learned { facts: cleared_credentials(), ..Learned::default() })
-}
-
-pub(crate) fn cleared_credentials() -> Value {
     let mut facts = json!({});
     copy_fields(&mut facts, &Value::Null, &CREDENTIAL_FACTS);
-    facts
+    Ok(Learned { facts, ..Learned::default() })
 }
 
 pub(crate) const MERCHANT_DEAUTHORISE: EffectRow = EffectRow::new(

@@ -24,7 +24,7 @@ use crate::effects::core::row::{
     Learned, ReadingCx, ReadingError, ReadingRow, RemoteAnswer, RemoteQuery,
 };
 use crate::effects::merchants::authorization::{APPLICATION, bind_keys};
-use crate::effects::merchants::details::{
+use crate::effects::merchants::{
     ACCOUNT_KEYS, CARDS, PRIMARY, account_keys, account_queries, list, primary_ids, usable_accounts,
 };
 use crate::model::state::credentials::BINDING;
@@ -36,16 +36,17 @@ pub const CREDENTIALS: &str = "merchant.credentials";
 /// Reading of a merchant that has keys alone, about `{public_key}`.
 pub const KEYS: &str = "merchant.keys";
 
-pub(crate) const CREDENTIALS_ROW: ReadingRow =
-    ReadingRow { name: CREDENTIALS, queries: credential_queries, learn: learn_credentials };
+pub(crate) const CREDENTIALS_ROW: ReadingRow = ReadingRow {
+    name: CREDENTIALS,
+    queries: |_| {
+        let calls = [Call::to::<GetCredentials>(&[]), Call::to::<ListBankAccounts>(&[])];
+        calls.into_iter().map(RemoteQuery::one).collect()
+    },
+    learn: learn_credentials,
+};
 
 pub(crate) const KEYS_ROW: ReadingRow =
     ReadingRow { name: KEYS, queries: account_queries, learn: learn_keys };
-
-fn credential_queries(_: &Value) -> Vec<RemoteQuery> {
-    let credentials = RemoteQuery::one(Call::to::<GetCredentials>(&[]));
-    vec![credentials, RemoteQuery::one(Call::to::<ListBankAccounts>(&[]))]
-}
 
 fn learn_credentials(
     cx: &ReadingCx<'_>,
@@ -186,16 +187,17 @@ fn pick(object: &Value, fields: &[&str]) -> Value {
 /// Reading that searches for marks of ours.
 pub const SURVEY: &str = "merchant.survey";
 
-pub(crate) const SURVEY_ROW: ReadingRow =
-    ReadingRow { name: SURVEY, queries: survey_queries, learn: learn_survey };
+pub(crate) const SURVEY_ROW: ReadingRow = ReadingRow {
+    name: SURVEY,
+    queries: |_| {
+        let cards = Call::to::<ListCards>(&[]);
+        let lists = [cards, Call::to::<ListBanks>(&[]), Call::to::<ListRecurring>(&[])];
+        lists.into_iter().map(RemoteQuery::list).collect()
+    },
+    learn: learn_survey,
+};
 
 const SURVEYED_LISTS: [&str; 3] = ["cards", "banks", "recurring charges"];
-
-fn survey_queries(_: &Value) -> Vec<RemoteQuery> {
-    let lists =
-        [Call::to::<ListCards>(&[]), Call::to::<ListBanks>(&[]), Call::to::<ListRecurring>(&[])];
-    lists.into_iter().map(RemoteQuery::list).collect()
-}
 
 fn learn_survey(cx: &ReadingCx<'_>, answers: &[RemoteAnswer]) -> Result<Learned, ReadingError> {
     let lists = SURVEYED_LISTS.iter().zip(answers);

@@ -13,20 +13,19 @@ use serde_json::{Map, Value, json};
 
 use crate::api::saved_method::{DeleteBank, DeleteCard};
 use crate::base::id::RemoteId;
-use crate::effects::core::context::{EffectBuilder, EffectContext, set_field};
+use crate::effects::core::context::{EffectContext, set_field};
 use crate::effects::core::evidence::{judge_object, modified_time, shows_change};
 use crate::effects::core::row::{
     Baseline, EffectRow, Isolation, Learned, LookupResult, ProvenState, RemoteAnswer, RemoteQuery,
     accept_any,
 };
-use crate::effects::methods::method::{
+use crate::effects::methods::save::{FreshToken, single_use};
+use crate::effects::methods::{
     BankEndpoints, CardEndpoints, MethodEndpoints, MethodSource, PaymentMethodType, cleared_token,
     learn, read_target,
 };
-use crate::effects::methods::save::{FreshToken, single_use};
-use crate::model::effect::{Effect, is_action};
+use crate::model::effect::{Effect, SingleUse, is_action};
 use crate::model::intent::Intent;
-use crate::model::outcome::ServiceProblem;
 use crate::model::state::token_attachment::SuppliedToken;
 
 /// Sets the description of a saved method in place; a missing one becomes empty.
@@ -58,9 +57,8 @@ pub fn renew_method(
     target: &RemoteId,
     token: &FreshToken,
 ) -> Effect {
-    let mut effect = change_method(cx, source, target);
-    set_field(&mut effect.request.body, "token_id", json!({"$sealed": token.sealed}));
-    let effect = effect.with_sealed_body().with_single_use(token.single_use());
+    let effect = change_method(cx, source, target);
+    let effect = with_token(effect, token.sealed.clone(), token.single_use());
     source.expect_visible(effect.expecting("fingerprint", token.fingerprint.clone()))
 }
 
@@ -72,9 +70,13 @@ pub fn renew_by_token(
     target: &RemoteId,
     brought: &SuppliedToken,
 ) -> Effect {
-    let mut effect = change_method(cx, source, target);
-    set_field(&mut effect.request.body, "token_id", json!({"$sealed": brought.sealed}));
-    effect.with_sealed_body().with_single_use(single_use(brought))
+    let effect = change_method(cx, source, target);
+    with_token(effect, json!(brought.sealed), single_use(brought))
+}
+
+fn with_token(mut effect: Effect, sealed: Value, once: SingleUse) -> Effect {
+    set_field(&mut effect.request.body, "token_id", json!({ "$sealed": sealed }));
+    effect.with_sealed_body().with_single_use(once)
 }
 
 /// Reads when the object was last modified, for a change that nothing else shows.
@@ -139,13 +141,6 @@ fn judge_removal<S: MethodEndpoints>(_: &Intent, answers: &[RemoteAnswer]) -> Lo
     judge_object(answers, |_| false, LookupResult::Applied(Value::Null), unreadable::<S>())
 }
 
-/// Interprets a refusal because the object does not exist as proof of removal.
-fn proves_gone(problem: &ServiceProblem) -> Option<ProvenState> {
-    let unknown = problem.code() == "resource_not_found"
-        && problem.messages.iter().any(|message| message.context.is_some());
-    unknown.then_some(ProvenState::Gone)
-}
-
 const fn delete_row<S: MethodEndpoints>() -> EffectRow {
     EffectRow::looked_up(
         S::DELETE,
@@ -154,7 +149,12 @@ const fn delete_row<S: MethodEndpoints>() -> EffectRow {
         judge_removal::<S>,
         learn_removal,
     )
-    .with_proven_state(proves_gone)
+    // A refusal because the object does not exist proves the removal.
+    .with_proven_state(|problem| {
+        let unknown = problem.code() == "resource_not_found"
+            && problem.messages.iter().any(|message| message.context.is_some());
+        unknown.then_some(ProvenState::Gone)
+    })
 }
 
 pub(crate) const CARD_DELETE: EffectRow = delete_row::<CardEndpoints>();
@@ -165,6 +165,7 @@ mod tests {
     use super::*;
     use crate::api::rules::ProblemMessage;
     use crate::effects::testing::{intent, judged, no_path};
+    use crate::model::outcome::ServiceProblem;
 
     #[test]
     fn a_lost_answer_is_settled_by_what_is_there() {

@@ -19,13 +19,12 @@ use crate::base::clock::timestamp;
 use crate::base::hash::Digest;
 use crate::base::id::{Key, Mode, RemoteId};
 use crate::base::secret::Secret;
-use crate::effects::core::context::{EffectBuilder, EffectContext, copy_fields, set_optional};
-use crate::effects::core::expect;
-use crate::effects::core::expect::text;
+use crate::effects::core::context::{EffectContext, copy_fields, set_optional};
+use crate::effects::core::expect::{self, text};
 use crate::effects::core::row::{
     EffectRow, Isolation, Learned, LookupResult, RemoteAnswer, RemoteQuery,
 };
-use crate::effects::methods::method::{
+use crate::effects::methods::{
     ABOUT, BankEndpoints, CardEndpoints, MethodEndpoints, MethodSource, PaymentMethodType, TOKEN,
     cleared_token, learn, method_facts,
 };
@@ -84,10 +83,6 @@ pub(crate) fn single_use(brought: &SuppliedToken) -> SingleUse {
     }
 }
 
-fn save_queries<S: MethodEndpoints>(intent: &Intent) -> Vec<RemoteQuery> {
-    vec![RemoteQuery::list(Call::to::<S::List>(&[]).query("reference", &intent.mark))]
-}
-
 fn judge_save<S: MethodEndpoints>(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     let items = answers.first().map_or(&[][..], RemoteAnswer::items);
     let marked = items.iter().filter(|item| text(item, "reference") == intent.mark.as_str());
@@ -102,7 +97,16 @@ fn judge_save<S: MethodEndpoints>(intent: &Intent, answers: &[RemoteAnswer]) -> 
 }
 
 const fn save_row<S: MethodEndpoints>() -> EffectRow {
-    EffectRow::looked_up(S::SAVE, Isolation::None, save_queries::<S>, judge_save::<S>, learn)
+    EffectRow::looked_up(
+        S::SAVE,
+        Isolation::None,
+        |intent| {
+            let list = Call::to::<S::List>(&[]);
+            vec![RemoteQuery::list(list.query("reference", &intent.mark))]
+        },
+        judge_save::<S>,
+        learn,
+    )
 }
 
 pub(crate) const CARD_SAVE: EffectRow = save_row::<CardEndpoints>();
@@ -139,20 +143,19 @@ fn learn_vault(_: &Intent, reply: &Value) -> Result<Learned, String> {
     Learned::object(reply, facts)
 }
 
-fn vault_queries(_: &Intent) -> Vec<RemoteQuery> {
-    Vec::new()
-}
-
 /// Only the token is evidence, and only while it is unused.
-fn judge_vault(_: &Intent, _: &[RemoteAnswer]) -> LookupResult {
-    LookupResult::inconclusive(
-        "no service shows what a contact's vault holds, and the token cannot be read any more: it was used, or \
-         its five minutes are over",
-    )
-}
-
-pub(crate) const VAULT_SAVE: EffectRow =
-    EffectRow::looked_up("vault.save", Isolation::None, vault_queries, judge_vault, learn_vault);
+pub(crate) const VAULT_SAVE: EffectRow = EffectRow::looked_up(
+    "vault.save",
+    Isolation::None,
+    |_| Vec::new(),
+    |_, _| {
+        LookupResult::inconclusive(
+            "no service shows what a contact's vault holds, and the token cannot be read any more: it was used, or \
+             its five minutes are over",
+        )
+    },
+    learn_vault,
+);
 
 /// Minutes of a token's life kept in reserve, so that a slow call still finds it valid. An effect
 /// that uses the token is sent only with at least this life left.

@@ -9,53 +9,57 @@
 
 use std::collections::BTreeMap;
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::api::call::Call;
 use crate::api::transaction::{CreateCharge, GetSurcharge, SearchTransactions};
 use crate::api::transaction_action::CreateCredit;
 use crate::base::money::Money;
-use crate::effects::core::context::{EffectBuilder, EffectContext, set_field, set_optional};
+use crate::effects::core::context::{EffectContext, set_field, set_optional};
 use crate::effects::core::evidence::{
     NEWEST_EVENT, declined, events_since, new_event_data, not_visible, was_looked_up_first,
 };
-use crate::effects::core::expect;
-use crate::effects::core::expect::text;
+use crate::effects::core::expect::{self, text};
 use crate::effects::core::row::{
     EffectRow, Isolation, Learned, LookupResult, ReadingCx, ReadingError, ReadingRow, RemoteAnswer,
     RemoteQuery,
 };
-use crate::effects::payments::transactions::{carries, learn, reference};
+use crate::effects::payments::{carries, learn, reference};
 use crate::model::effect::Effect;
 use crate::model::intent::{Intent, StoredBody};
 
-/// Money that moves between an account and a payment method.
-#[derive(Debug, Clone, Copy)]
-pub struct TransactionRequest<'a> {
+/// Money that moves between an account and a payment method, as an action names it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TransactionRequest {
     pub amount: Money,
     /// Id of a saved method, or a one-time token.
-    pub method: &'a str,
+    pub method: String,
     /// The merchant's account; by default the primary one.
-    pub account: Option<&'a str>,
+    pub account: Option<String>,
     /// Text for the receipt; the mark follows it.
-    pub reference_text: Option<&'a str>,
+    pub reference: Option<String>,
+    /// Only reserves the money, for seven days.
+    #[serde(default)]
+    pub hold: bool,
     /// Part of a charge that is a surcharge: the receipt shows it.
     pub surcharge: Option<Money>,
 }
 
-/// Takes money; `hold` only reserves it, for seven days.
-pub fn charge(cx: EffectContext, movement: &TransactionRequest<'_>, hold: bool) -> Effect {
+/// Takes money, or reserves it.
+pub fn charge(cx: EffectContext, movement: &TransactionRequest) -> Effect {
     let (mut body, reference) = body(&cx, movement);
-    set_field(&mut body, "auto_capture", !hold);
+    set_field(&mut body, "auto_capture", !movement.hold);
     set_optional(&mut body, "surcharge_amount", movement.surcharge.map(Money::minor));
     let effect = cx.effect::<CreateCharge>(CHARGE.name, &[], body);
     expect_request(effect, movement, "CHARGE")
         .expecting("reference", reference)
-        .expecting("auto_capture", !hold)
+        .expecting("auto_capture", !movement.hold)
 }
 
 /// Pays money out without an earlier charge.
-pub fn credit(cx: EffectContext, movement: &TransactionRequest<'_>) -> Effect {
+pub fn credit(cx: EffectContext, movement: &TransactionRequest) -> Effect {
     let (body, _) = body(&cx, movement);
     let alike = json!({"account": movement.account, "method": movement.method,
         "amount": movement.amount.minor(), "currency": movement.amount.currency()});
@@ -64,20 +68,20 @@ pub fn credit(cx: EffectContext, movement: &TransactionRequest<'_>) -> Effect {
 }
 
 /// Returns the body, and the reference in it.
-fn body(cx: &EffectContext, movement: &TransactionRequest<'_>) -> (Value, Value) {
-    let reference = reference(&cx.source_id.mark(), movement.reference_text);
+fn body(cx: &EffectContext, movement: &TransactionRequest) -> (Value, Value) {
+    let reference = reference(&cx.source_id.mark(), movement.reference.as_deref());
     let mut body = json!({"amount": movement.amount.minor(), "method": movement.method,
         "currency": movement.amount.currency(), "reference": reference});
-    set_optional(&mut body, "account_id", movement.account);
+    set_optional(&mut body, "account_id", movement.account.as_deref());
     (body, reference)
 }
 
-fn expect_request(effect: Effect, movement: &TransactionRequest<'_>, kind: &str) -> Effect {
+fn expect_request(effect: Effect, movement: &TransactionRequest, kind: &str) -> Effect {
     effect
         .expecting("type", kind)
         .expecting("amount", movement.amount.minor())
         .expecting("currency", movement.amount.currency().code())
-        .expecting("account_id", movement.account)
+        .expecting("account_id", movement.account.as_deref())
 }
 
 fn charge_queries(intent: &Intent) -> Vec<RemoteQuery> {
@@ -188,14 +192,14 @@ pub(crate) const CREDIT: EffectRow = EffectRow::looked_up(
 /// Reading of a surcharge, about `{bank_account, type, amount}`.
 pub const SURCHARGE: &str = "charge.surcharge";
 
-pub(crate) const SURCHARGE_ROW: ReadingRow =
-    ReadingRow { name: SURCHARGE, queries: surcharge_queries, learn: learn_surcharge };
-
-fn surcharge_queries(about: &Value) -> Vec<RemoteQuery> {
-    let account = text(about, "bank_account");
-    let call = Call::to::<GetSurcharge>(&[account]).query("amount", whole(about, "amount"));
-    vec![RemoteQuery::one(call)]
-}
+pub(crate) const SURCHARGE_ROW: ReadingRow = ReadingRow {
+    name: SURCHARGE,
+    queries: |about| {
+        let call = Call::to::<GetSurcharge>(&[text(about, "bank_account")]);
+        vec![RemoteQuery::one(call.query("amount", whole(about, "amount")))]
+    },
+    learn: learn_surcharge,
+};
 
 /// Returns the fact `surcharge`: the question and its result. No entry of the type means that
 /// nothing is added.

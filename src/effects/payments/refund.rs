@@ -9,12 +9,11 @@ use serde_json::{Value, json};
 use crate::api::transaction_action::RefundCharge;
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
-use crate::effects::core::context::{EffectBuilder, EffectContext, set_optional};
+use crate::effects::core::context::{EffectContext, set_optional};
 use crate::effects::core::evidence::{declined, new_event_data, not_visible, was_looked_up_first};
-use crate::effects::core::expect;
-use crate::effects::core::expect::text;
+use crate::effects::core::expect::{self, text};
 use crate::effects::core::row::{Baseline, EffectRow, Isolation, LookupResult, RemoteAnswer};
-use crate::effects::payments::transactions::{TRANSACTION_BASELINE, learn, queries};
+use crate::effects::payments::{TRANSACTION_BASELINE, learn, queries};
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 

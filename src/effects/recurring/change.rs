@@ -14,16 +14,14 @@ use crate::api::call::Call;
 use crate::api::recurring::{GetRecurring, PatchRecurring};
 use crate::base::id::RemoteId;
 use crate::base::money::Currency;
-use crate::effects::core::context::{
-    EffectBuilder, EffectContext, copy_fields, set_field, set_optional,
-};
+use crate::effects::core::context::{EffectContext, copy_fields, set_field, set_optional};
 use crate::effects::core::evidence::{judge_object, modified_time, shows_change};
 use crate::effects::core::row::{
     Baseline, EffectRow, Isolation, Learned, LookupResult, RemoteAnswer, RemoteQuery,
 };
-use crate::effects::methods::method::{MethodSource, PaymentMethodType};
 use crate::effects::methods::save::{FreshToken, single_use};
-use crate::effects::recurring::create;
+use crate::effects::methods::{MethodSource, PaymentMethodType};
+use crate::effects::recurring;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 use crate::model::state::observed::Observed;
@@ -125,7 +123,7 @@ fn read(target: Option<&RemoteId>) -> RemoteQuery {
 
 /// Stores the answer, and forgets a supplied token that was used.
 fn learn(intent: &Intent, reply: &Value) -> Result<Learned, String> {
-    let mut learned = create::learn(intent, reply)?;
+    let mut learned = recurring::learn(intent, reply)?;
     if intent.subject.get(ATTACHED).is_some() {
         set_field(&mut learned.facts, ATTACHED, Value::Null);
     }

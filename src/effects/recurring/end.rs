@@ -16,10 +16,9 @@ use crate::api::recurring::{
     CancelRecurring, DeleteRecurring, GetRecurring, ListOccurrences, PatchRecurring,
 };
 use crate::base::id::RemoteId;
-use crate::effects::core::context::{EffectBuilder, EffectContext, set_field};
+use crate::effects::core::context::{EffectContext, set_field};
 use crate::effects::core::evidence::judge_object;
-use crate::effects::core::expect;
-use crate::effects::core::expect::text;
+use crate::effects::core::expect::{self, text};
 use crate::effects::core::row::{
     EffectRow, Isolation, Learned, LookupResult, RemoteAnswer, RemoteQuery,
 };
@@ -113,20 +112,13 @@ pub fn end_recurring(mut cx: EffectContext, charge: &RemoteId, end: NaiveDate) -
         .with_subject(json!({ "end": end }))
 }
 
-/// Earlier reads are discarded.
-#[expect(clippy::unnecessary_wraps, reason = "other effects' answers may be of no use")]
-fn learn_end(intent: &Intent, _: &Value) -> Result<Learned, String> {
-    let end = intent.subject.get("end");
-    let facts = json!({"end": end, "looked": null});
-    Ok(Learned::existing(facts))
-}
-
 pub(crate) const RECURRING_END: EffectRow = EffectRow::looked_up(
     "recurring.end",
     Isolation::PerObject,
     change::queries,
     change::judge,
-    learn_end,
+    // Earlier reads are discarded.
+    |intent, _| Ok(Learned::existing(json!({"end": intent.subject.get("end"), "looked": null}))),
 );
 
 const DELETED: &str = "DELETED";

@@ -13,16 +13,15 @@ use serde_json::{Value, json};
 use crate::api::call::Call;
 use crate::api::recurring::ListRecurring;
 use crate::api::transaction::{CreateCharge, SearchTransactions};
-use crate::effects::core::context::{EffectBuilder, EffectContext, copy_fields, set_field};
+use crate::effects::core::context::{EffectContext, copy_fields, set_field};
 use crate::effects::core::evidence::{
     NEWEST_EVENT, declined, event_data, events_since, new_event_data,
 };
-use crate::effects::core::expect;
-use crate::effects::core::expect::text;
+use crate::effects::core::expect::{self, text};
 use crate::effects::core::row::{
     EffectRow, Isolation, Learned, LookupResult, RemoteAnswer, RemoteQuery,
 };
-use crate::effects::recurring::create::{ENDING_FACTS, carries};
+use crate::effects::recurring::{ENDING_FACTS, carries};
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 

@@ -15,12 +15,9 @@ use crate::api::recurring::{GetOccurrence, IgnoreOccurrence, PayOccurrence};
 use crate::base::fault_injection;
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
-use crate::effects::core::context::{
-    EffectBuilder, EffectContext, copy_fields, set_field, set_optional,
-};
+use crate::effects::core::context::{EffectContext, copy_fields, set_field, set_optional};
 use crate::effects::core::evidence::declined;
-use crate::effects::core::expect;
-use crate::effects::core::expect::text;
+use crate::effects::core::expect::{self, text};
 use crate::effects::core::row::{
     Baseline, EffectRow, Isolation, Learned, LookupResult, ReadingCx, ReadingError, ReadingRow,
     RemoteAnswer, RemoteQuery,
@@ -130,11 +127,6 @@ pub fn ignore_occurrence(cx: EffectContext, charge: &RemoteId, occurrence: &Remo
         .expecting("status", "IGNORED")
 }
 
-fn skip_queries(intent: &Intent) -> Vec<RemoteQuery> {
-    let path = [text(&intent.subject, "charge"), text(&intent.subject, "occurrence")];
-    vec![RemoteQuery::one(Call::to::<GetOccurrence>(&path))]
-}
-
 fn judge_skip(_: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     let Some(RemoteAnswer::Body(occurrence)) = answers.first() else {
         return LookupResult::inconclusive(NOT_FOUND);
@@ -152,7 +144,10 @@ fn judge_skip(_: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
 pub(crate) const OCCURRENCE_SKIP: EffectRow = EffectRow::looked_up(
     "occurrence.ignore",
     Isolation::PerObject,
-    skip_queries,
+    |intent| {
+        let path = [text(&intent.subject, "charge"), text(&intent.subject, "occurrence")];
+        vec![RemoteQuery::one(Call::to::<GetOccurrence>(&path))]
+    },
     judge_skip,
     // The resource is the charge, or a command: its own id is not the occurrence's.
     |_, _| Ok(Learned::existing(json!({ "looked": null }))),
@@ -162,12 +157,11 @@ pub(crate) const OCCURRENCE_SKIP: EffectRow = EffectRow::looked_up(
 /// its last day was set.
 pub const RECURRING_STATE: &str = "recurring.look";
 
-pub(crate) const STATE_ROW: ReadingRow =
-    ReadingRow { name: RECURRING_STATE, queries: state_queries, learn: learn_state };
-
-fn state_queries(about: &Value) -> Vec<RemoteQuery> {
-    charge_and_occurrences(text(about, "charge"))
-}
+pub(crate) const STATE_ROW: ReadingRow = ReadingRow {
+    name: RECURRING_STATE,
+    queries: |about| charge_and_occurrences(text(about, "charge")),
+    learn: learn_state,
+};
 
 fn learn_state(cx: &ReadingCx<'_>, answers: &[RemoteAnswer]) -> Result<Learned, ReadingError> {
     let [charge, occurrences] = answers else {
@@ -185,8 +179,12 @@ fn learn_state(cx: &ReadingCx<'_>, answers: &[RemoteAnswer]) -> Result<Learned, 
         let why = "the service does not show the occurrences of the recurring charge";
         return Err(ReadingError::RetryLater(why.to_owned()));
     };
-    let pending: Vec<Value> =
-        all.iter().filter(|one| may_be_collected(one)).map(stored_occurrence).collect();
+    let stored = |occurrence: &Value| {
+        let mut stored = json!({});
+        copy_fields(&mut stored, occurrence, &["id", "due_date", "amount", "status", "attempts"]);
+        stored
+    };
+    let pending: Vec<Value> = all.iter().filter(|one| may_be_collected(one)).map(stored).collect();
     let ended = cx.about.get("ended").is_some_and(|ended| *ended == Value::Bool(true));
     let cannot_go_on = ended || status.map_or(!all.is_empty(), is_over);
     let silent =
@@ -206,12 +204,6 @@ fn ended_charge(status: Option<&str>, how: &str) -> Learned {
     let mut facts = json!({"looked": null, "next_payment": null, "ended": how});
     set_optional(&mut facts, "status", status);
     Learned { facts, ..Learned::default() }
-}
-
-fn stored_occurrence(occurrence: &Value) -> Value {
-    let mut stored = json!({});
-    copy_fields(&mut stored, occurrence, &["id", "due_date", "amount", "status", "attempts"]);
-    stored
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::base::hash::{Digest, SourceId, canonical, keyed_digest};
 use crate::base::id::{Key, Mode, Name};
-use crate::effects::actions::fields::ActionEffect;
+use crate::effects::actions::ActionEffect;
 use crate::effects::core::context::EffectContext;
 use crate::effects::register::{ActionRow, action_row};
 use crate::engine::commands::action::{report, report_done, report_unsettled};

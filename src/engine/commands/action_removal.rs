@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::api::call::Endpoint;
 use crate::api::merchant::PurgeTestData;
 use crate::base::id::{Key, RemoteId};
-use crate::effects::merchants::details::purge_of;
+use crate::effects::merchants::purge_of;
 use crate::effects::merchants::settings::sets_date_alone;
 use crate::effects::register::CHANGE;
 use crate::engine::protocol::actions::ActionStatus;

@@ -16,7 +16,7 @@ use crate::engine::protocol::query::Reply;
 use crate::engine::readers::read;
 use crate::engine::view::EngineView;
 use crate::kinds::planning::step::MERCHANT;
-use crate::kinds::register::READ_BACKS;
+use crate::kinds::register::read_backs;
 use crate::kinds::remote::readback::{ImportTemplateCx, ReadBack};
 use crate::model::effect::is_action;
 use crate::model::state::drift::{ImportOption, InventoryItem, InventoryRequest};
@@ -57,7 +57,7 @@ impl EngineView<'_> {
 
     fn inventory_context(&self, asked: &InventoryRequest) -> Result<InventoryContext, String> {
         let InventoryRequest { merchant, list } = asked;
-        let back = READ_BACKS.iter().copied().find(|back| back.list_name == *list);
+        let back = read_backs().find(|back| back.list_name == *list);
         let back = back.ok_or_else(|| format!("the service has no list of {list}"))?;
         let owner = self.known_state.observed(merchant).filter(|owner| owner.exists);
         let named = self.known_state.desired().manifests.contains_key(merchant);

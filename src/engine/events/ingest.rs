@@ -17,7 +17,7 @@ use crate::base::fault_injection;
 use crate::base::hash::Mark;
 use crate::base::id::Key;
 use crate::effects::core::row::RemoteQuery;
-use crate::effects::payments::transactions::transaction_facts;
+use crate::effects::payments::transaction_facts;
 use crate::engine::handles::access::CredentialSource;
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::readers::read::{self, ObjectAnswer, ReadFailure, not_before_known};

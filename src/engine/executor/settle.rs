@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use crate::base::wording::count_noun;
 use crate::client::gate::Urgency;
-use crate::effects::core::row::{Lookup, LookupResult, LostReply, OnAbsent};
+use crate::effects::core::row::{Lookup, LookupResult, LostReply};
 use crate::engine::executor::evidence::{self, is_looked_up_first};
 use crate::engine::executor::progress::Attempt;
 use crate::engine::executor::request::row_of;
@@ -163,7 +163,7 @@ impl Attempt<'_> {
                     return self.handle_refusal(DECLINED, problem).await;
                 }
                 Ok(LookupResult::NotFound) if is_absence_proved(absences, late) => {
-                    return self.handle_absent(search.absent).await;
+                    return self.send_absent_again().await;
                 }
                 Ok(LookupResult::NotFound) => {
                     absences = absences.saturating_add(1);
@@ -212,15 +212,10 @@ impl Attempt<'_> {
         read::or_reason(looked.await)
     }
 
-    async fn handle_absent(self, absent: OnAbsent) -> Result<TaskResult, EngineError> {
+    async fn send_absent_again(self) -> Result<TaskResult, EngineError> {
         let reason = "two complete readings, the second after every call had ended, show nothing";
-        match absent {
-            OnAbsent::Resend => {
-                let progress = IntentProgress::NotSent { reason: reason.to_owned() };
-                self.write_and_retry(progress, reason).await
-            }
-            OnAbsent::Hold => self.put_on_hold(reason.to_owned()).await,
-        }
+        let progress = IntentProgress::NotSent { reason: reason.to_owned() };
+        self.write_and_retry(progress, reason).await
     }
 
     /// Settles an effect that nothing can prove, as the resource's document defines.

@@ -8,7 +8,7 @@ use tokio::sync::{OnceCell, mpsc};
 
 use crate::base::id::Key;
 use crate::engine::protocol::actions::EffectReport;
-use crate::kinds::register::READ_BACKS;
+use crate::kinds::register::read_backs;
 
 /// A set of resources that all tasks share.
 #[derive(Debug, Default)]
@@ -53,7 +53,7 @@ impl ReadLists {
 
     /// Notes that every list of a merchant was read: the survey does that.
     pub(crate) fn note_all_read(&self, merchant: &Key) {
-        for back in READ_BACKS {
+        for back in read_backs() {
             self.note_read(merchant, back.list_name);
         }
     }

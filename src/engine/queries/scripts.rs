@@ -16,7 +16,7 @@ use crate::engine::view::EngineView;
 use crate::kinds::planning::step::MERCHANT;
 use crate::kinds::register;
 use crate::kinds::schema::kind::Privacy;
-use crate::kinds::secrets::redact::without_private;
+use crate::kinds::secrets::without_private;
 use crate::model::events::event::{EventLedger, EventStatus};
 use crate::model::events::hook::NOTIFY;
 use crate::model::events::hook_run::{ActionOutcome, FailedAction, FailedHook, PendingAction};

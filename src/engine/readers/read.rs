@@ -83,7 +83,6 @@ async fn run_queries(
         ReadingError::InProgress(reason) => {
             return Ok(TaskResult::RetryLater(key, TaskFailure::Waiting(reason), WAIT_MIN));
         }
-        ReadingError::Hold(reason) => Record::OnHold { key: key.clone(), reason, at: shared.now() },
         ReadingError::UnknownObjects(found) => {
             let (key, merchant, at) = (key.clone(), reading.merchant.clone(), shared.now());
             Record::UnknownObjects(Box::new(UnknownObjectsFound { key, merchant, found, at }))

@@ -20,7 +20,7 @@ use crate::engine::protocol::query::Reply;
 use crate::engine::protocol::views::{Confidence, ListReadView};
 use crate::engine::readers::sweep_task;
 use crate::kinds::planning::step::MERCHANT;
-use crate::kinds::register::{self, READ_BACKS};
+use crate::kinds::register::{self, read_backs};
 use crate::kinds::remote::readback::ReadBack;
 use crate::model::state::observed::Observed;
 
@@ -57,7 +57,7 @@ impl SweepSchedule {
         if !self.on || merchant.kind.as_str() != MERCHANT {
             return;
         }
-        for back in READ_BACKS {
+        for back in read_backs() {
             let list = (merchant.clone(), back.list_name);
             if self.known.insert(list.clone()) {
                 let wait = shared.random(|rng| random_part(back.interval, rng));
@@ -79,7 +79,7 @@ impl SweepSchedule {
 
     pub(crate) fn request(&mut self, merchants: &[Key]) {
         for merchant in merchants {
-            let lists = READ_BACKS.iter().map(|back| (merchant.clone(), back.list_name));
+            let lists = read_backs().map(|back| (merchant.clone(), back.list_name));
             self.requested.extend(lists);
         }
     }
@@ -196,7 +196,7 @@ impl SweepSchedule {
 }
 
 fn read_back_of(name: &str) -> Option<&'static ReadBack> {
-    READ_BACKS.iter().copied().find(|back| back.list_name == name)
+    read_backs().find(|back| back.list_name == name)
 }
 
 fn random_part(whole: Duration, rng: &mut dyn Rng) -> Duration {

@@ -18,7 +18,7 @@ use crate::engine::protocol::payers::{IntakeLink, IntakeTerms};
 use crate::http::public::ingress::Ingress;
 use crate::kinds::merchant_application::MerchantApplicationKind;
 use crate::kinds::planning::step::MERCHANT;
-use crate::kinds::saved_method::shape::SavedMethodKind;
+use crate::kinds::saved_method::SavedMethodKind;
 use crate::kinds::schema::kind::SpecSchema;
 
 /// The path of partner notifications, without the token.

@@ -12,7 +12,7 @@ use crate::base::money::Money;
 use crate::effects::core::context::{read_before, set_field};
 use crate::effects::invoices::{FILE_STATE, KnownUpload, file_identity, known_upload};
 use crate::kinds::contact::ContactKind;
-use crate::kinds::invoice::shape::InvoiceKind;
+use crate::kinds::invoice::InvoiceKind;
 use crate::kinds::planning::step::{
     StepCx, StepDecision, find_account, ready_id, reference, text, unsuitable,
 };
@@ -171,7 +171,6 @@ pub fn mode_word(test: bool) -> Mode {
     if test { Mode::Test } else { Mode::Live }
 }
 
-/// Returns the reason for an object of another mode than the invoice's.
 pub fn other_mode(what: &str, other: Mode, mode: Mode) -> Reason {
     Reason::OtherMode(format!("{what} for {other} mode, and the invoice is in {mode} mode"))
 }

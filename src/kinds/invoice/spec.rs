@@ -130,7 +130,6 @@ pub fn total(spec: &InvoiceSpec, assumed: Currency) -> Option<Money> {
     (sum.minor().checked_abs()? <= AMOUNT_MAX).then_some(sum)
 }
 
-/// Returns the issues with currency and total.
 pub(super) fn amount_issues(spec: &InvoiceSpec, cx: &CheckCx) -> Vec<Issue> {
     let unknown = spec.currency.as_deref().and_then(|code| code.parse::<Currency>().err());
     if let Some(error) = unknown {

@@ -9,18 +9,16 @@ use crate::base::money::Money;
 use crate::effects::core::context::{EffectContext, set_optional};
 use crate::effects::invoices::{count_addresses, create_invoice, make_link, upload_file};
 use crate::kinds::contact::ContactKind;
-use crate::kinds::invoice::prerequisites;
-use crate::kinds::invoice::prerequisites::AttachmentState;
-use crate::kinds::invoice::shape::InvoiceKind;
+use crate::kinds::invoice::InvoiceKind;
+use crate::kinds::invoice::prerequisites::{self, AttachmentState};
 use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::merchant::step::noon;
-use crate::kinds::planning::diff::amount;
+use crate::kinds::planning::diff::{self, amount};
 use crate::kinds::planning::object_step::{ObjectEffects, plan_object, refuse_change};
 use crate::kinds::planning::step::{
     MERCHANT, StepCx, StepDecision, effect_context, mode_of, ready_id, ready_state, reference,
     source_id, text, unsuitable,
 };
-use crate::kinds::planning::{diff, health};
 use crate::kinds::schema::kind::SpecSchema;
 use crate::model::change::{PlannedAction, Replaced};
 use crate::model::effect::{Effect, MoneyMove};
@@ -51,7 +49,6 @@ fn create(
     })
 }
 
-/// Returns whether the invoice exists, in the generation of its document.
 fn exists_in_generation(manifest: &Manifest, have: Option<&Observed>) -> bool {
     let applied = have.filter(|have| have.exists).map(|have| have.applied.as_ref());
     applied.is_some_and(|applied| {
@@ -118,6 +115,10 @@ fn body(
         set_optional(&mut body, field, spec.get(field).cloned());
     }
     Ok(body)
+}
+
+fn written_day(spec: &Value) -> Option<NaiveDate> {
+    text(spec, "invoice_date").get(..10)?.parse().ok()
 }
 
 /// Returns one line as the service takes it: every value a string (partner-api, POST /invoices).
@@ -210,13 +211,17 @@ impl ManifestKind for InvoiceKind {
     }
 
     fn overdue(spec: &Value, today: NaiveDate) -> Vec<Issue> {
-        health::overdue_invoice(spec, today)
+        let day = written_day(spec).filter(|date| *date < today);
+        let issue = |date: NaiveDate| {
+            let message = format!("the invoice date {date} is in the past");
+            let help = "write a later date, unless you want this one on the invoice";
+            Issue::error("reckon::invoice::past", "spec.invoice_date", message, help).as_warning()
+        };
+        day.map(issue).into_iter().collect()
     }
 
     fn due_payments(spec: &Value, _: NaiveDate) -> Vec<(NaiveDate, Money)> {
-        let day = spec.get("invoice_date").and_then(Value::as_str).and_then(|date| date.get(..10));
-        let day = day.and_then(|day| day.parse().ok());
-        day.zip(total(spec)).into_iter().collect()
+        written_day(spec).zip(total(spec)).into_iter().collect()
     }
 
     fn on_demand(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Option<Effect> {

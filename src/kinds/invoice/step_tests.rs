@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::base::hash::sha256;
 use crate::base::id::{Key, RemoteId};
-use crate::kinds::invoice::shape::InvoiceKind;
+use crate::kinds::invoice::InvoiceKind;
 use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::planning::step::{PlanningView, StepCx, StepDecision};
 use crate::kinds::testing::manifest;

@@ -14,7 +14,7 @@ use crate::base::id::{Key, Mode, PublicKey};
 use crate::effects::core::context::EffectContext;
 use crate::effects::merchants::authorization::{APPLICATION, deauthorise_merchant};
 use crate::effects::merchants::read::CREDENTIALS;
-use crate::kinds::merchant::shape::APPLICATION_KIND;
+use crate::kinds::merchant::APPLICATION_KIND;
 use crate::kinds::planning::step::{
     StepCx, StepDecision, deletion_of, orphan, reference, removal_context, unsuitable, wait,
     wait_for_users,
@@ -24,11 +24,9 @@ use crate::model::change::{PlannedAction, RemovalStatus};
 use crate::model::effect::{RemoteReading, StepWork};
 use crate::model::manifest::Manifest;
 use crate::model::plan::Reason;
-use crate::model::state::credentials;
-use crate::model::state::credentials::LiveBinding;
+use crate::model::state::credentials::{self, LiveBinding};
 use crate::model::state::observed::{AppliedSpec, Observed};
 
-/// State of a merchant's credentials.
 pub(super) enum Authorization {
     /// Not refused, as far as known.
     Valid,
@@ -193,7 +191,6 @@ fn read_first(cx: &StepCx<'_>, key: &Key, applied: &AppliedSpec) -> StepDecision
     draft.with_work(StepWork::Read(reading))
 }
 
-/// Builds a reading for this merchant.
 pub(super) fn reading(
     name: &'static str,
     key: &Key,
@@ -204,7 +201,6 @@ pub(super) fn reading(
     RemoteReading { name, key, merchant, mode, applied, subject: Value::Null }
 }
 
-/// Blocks the step if live merchants are refused.
 pub(super) fn refuse_live(cx: &StepCx<'_>, mode: Mode) -> Option<StepDecision> {
     let why = cx.live_refused.filter(|_| mode == Mode::Live)?;
     Some(StepDecision::blocked(unsuitable(why)))

@@ -8,21 +8,21 @@ use serde_json::{Value, json};
 
 use crate::base::id::{Key, Mode};
 use crate::effects::merchants::authorization::exchange_code;
-use crate::effects::merchants::details::{ACCOUNTS, has_several};
 use crate::effects::merchants::read::{CREDENTIALS, KEYS, SURVEY};
+use crate::effects::merchants::{ACCOUNTS, has_several};
 use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::merchant::authorization::{
-    Authorization, authorization_of, foreign_reason, missing_approval,
+    self, Authorization, authorization_of, foreign_reason, missing_approval,
 };
-use crate::kinds::merchant::shape::{APPLICATION_KIND, MerchantKind};
-use crate::kinds::merchant::{authorization, zone};
+use crate::kinds::merchant::zone;
+use crate::kinds::merchant::{APPLICATION_KIND, MerchantKind};
 use crate::kinds::planning::diff;
 use crate::kinds::planning::step::{
     StepCx, StepDecision, effect_context, mode_of, ready_state, reference,
 };
 use crate::kinds::remote::import_check::ImportCheck;
 use crate::kinds::schema::kind::SpecSchema;
-use crate::kinds::secrets::redact::redact;
+use crate::kinds::secrets::redact;
 use crate::model::change::PlannedAction;
 use crate::model::effect::{RemoteReading, StepWork};
 use crate::model::manifest::Manifest;
@@ -30,7 +30,6 @@ use crate::model::plan::Reason;
 use crate::model::state::credentials::BINDING;
 use crate::model::state::observed::Observed;
 
-/// The next missing item.
 enum Missing {
     /// A token; holds the placeholder of its code.
     Token(Value),
@@ -72,14 +71,6 @@ fn next_missing(
     })
 }
 
-/// Returns the verdict for a reason: a merchant that waits for an approval, by the service or a
-/// person, would change nothing now.
-fn verdict_for(reason: &Reason) -> PlannedAction {
-    let waits = matches!(reason, Reason::WaitsFor(_) | Reason::AwaitsApproval(_));
-    if waits { PlannedAction::Wait } else { PlannedAction::Blocked }
-}
-
-/// Returns the code from an application's approval.
 fn approved_code(cx: &StepCx<'_>, application: &Key) -> Result<Value, Reason> {
     let known = ready_state(cx, application)?;
     let code = known.fact("code").get("sealed").cloned();
@@ -143,7 +134,11 @@ impl ManifestKind for MerchantKind {
                 let settled = StepDecision::idle(PlannedAction::Settled, Reason::Settled);
                 StepDecision { work, ..settled.ready() }
             }
-            Err(reason) => StepDecision::idle(verdict_for(&reason), reason),
+            // A merchant that waits for an approval would change nothing now.
+            Err(reason @ (Reason::WaitsFor(_) | Reason::AwaitsApproval(_))) => {
+                StepDecision::idle(PlannedAction::Wait, reason)
+            }
+            Err(reason) => StepDecision::blocked(reason),
         };
         draft.with_changes(changes)
     }

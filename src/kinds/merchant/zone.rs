@@ -8,7 +8,6 @@ use chrono_tz::{TZ_VARIANTS, Tz};
 
 use crate::model::issue::Issue;
 
-/// Maximum names in a help text.
 const SUGGESTIONS_MAX: usize = 3;
 
 /// Returns the zone of an IANA name or of a Rails-style name.
@@ -17,7 +16,6 @@ pub fn find(name: &str) -> Option<Tz> {
     iana.unwrap_or(name).parse().ok()
 }
 
-/// Returns the issue with the name at `path`.
 pub fn issue(path: &str, name: &str) -> Option<Issue> {
     if find(name).is_some() {
         return None;

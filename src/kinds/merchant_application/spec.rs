@@ -21,23 +21,14 @@ use crate::kinds::secrets::secret_source::SecretSource;
 const SUBMISSION: &str = "submission";
 
 /// Application for a new merchant (partner-api, Merchant application).
-#[derive(Clone, PartialEq, Serialize)]
+#[derive(Clone, PartialEq, Serialize, derive_more::Debug)]
+#[debug("Spec {{ submission: {submission:?}, fields: {:?} }}", fields.keys().collect::<Vec<_>>())]
 pub struct MerchantApplicationSpec {
     /// `complete`, or `sign_up` if the applicant completes it.
     pub submission: Submission,
     /// The fields that were written, in the order of the table; a secret is its source.
     #[serde(flatten)]
     pub fields: Map<String, Value>,
-}
-
-impl fmt::Debug for MerchantApplicationSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&String> = self.fields.keys().collect();
-        f.debug_struct("Spec")
-            .field("submission", &self.submission)
-            .field("fields", &names)
-            .finish()
-    }
 }
 
 /// Valid names of a mapping, and their types.
@@ -63,7 +54,6 @@ fn names(fields: &'static [ApplicationField]) -> impl Iterator<Item = &'static s
     fields.iter().map(|field| field.name)
 }
 
-/// Meaning of a name.
 #[derive(Debug, Clone, Copy)]
 enum FieldName {
     Beside(&'static str),
@@ -89,7 +79,6 @@ impl<'de> Deserialize<'de> for MerchantApplicationSpec {
     }
 }
 
-/// Decodes a mapping by its table.
 struct FieldsSeed(FieldTable);
 
 impl<'de> Visitor<'de> for FieldsSeed {
@@ -118,7 +107,6 @@ impl<'de> DeserializeSeed<'de> for FieldsSeed {
     }
 }
 
-/// Decodes a name by its table.
 struct FieldNameSeed(FieldTable);
 
 impl<'de> DeserializeSeed<'de> for FieldNameSeed {
@@ -133,7 +121,6 @@ impl<'de> DeserializeSeed<'de> for FieldNameSeed {
     }
 }
 
-/// Decodes the value of a name.
 struct FieldValueSeed(FieldName);
 
 impl<'de> DeserializeSeed<'de> for FieldValueSeed {

@@ -10,14 +10,14 @@ use crate::effects::core::context::EffectContext;
 use crate::effects::onboarding::{start_sign_up, submit_application};
 use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::merchant_application::MerchantApplicationKind;
-use crate::kinds::merchant_application::shape::is_sign_up_test;
+use crate::kinds::merchant_application::is_sign_up_test;
 use crate::kinds::planning::diff;
 use crate::kinds::planning::step::{
     MERCHANT, StepCx, StepDecision, effect_context_in, source_id, text, unsuitable,
 };
 use crate::kinds::remote::import_check::ImportCheck;
 use crate::kinds::schema::kind::SpecSchema;
-use crate::kinds::secrets::redact::redact;
+use crate::kinds::secrets::redact;
 use crate::model::change::PlannedAction;
 use crate::model::effect::StepWork;
 use crate::model::manifest::Manifest;
@@ -44,12 +44,6 @@ impl<'a> UnderwritingDecision<'a> {
     }
 }
 
-/// Returns whether underwriting decided on any submission of this application, of an older
-/// generation too.
-fn was_decided(have: &Observed) -> bool {
-    have.text("state").is_some()
-}
-
 /// Returns the web host of the application's product brand: that of the merchant that names it
 /// (partner-api, `{web_url}`). Fails if merchants of several brands name it.
 fn brand(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Option<String>, String> {
@@ -66,12 +60,6 @@ fn brand(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Option<String>, String>
         return Err(why.to_owned());
     }
     Ok(brands.into_iter().next().flatten())
-}
-
-/// Returns whether the applicant completes it: nothing is submitted before, so every field may
-/// still change.
-fn is_sign_up(manifest: &Manifest) -> bool {
-    manifest.spec.get("submission").is_some_and(|submission| submission == "sign_up")
 }
 
 /// Returns whether every field went to underwriting: later edits of the document change nothing
@@ -120,21 +108,18 @@ impl ManifestKind for MerchantApplicationKind {
         let mode = if is_test { Mode::Test } else { Mode::Live };
         let new = effect_context_in(cx, manifest, &manifest.key, mode, &spec);
         let new = EffectContext { web_url, ..new };
-        let changes = diff::changes(
-            applied.map(|applied| &applied.spec),
-            &spec,
-            MerchantApplicationKind::FIELDS,
-        );
+        let before = applied.map(|applied| &applied.spec);
+        let changes = diff::changes(before, &spec, MerchantApplicationKind::FIELDS);
+        // On any submission of this application, of an older generation too.
+        let was_decided = have.is_some_and(|have| have.text("state").is_some());
         let draft = match (applied, &decision) {
-            (_, UnderwritingDecision::Open)
-                if is_sign_up_test(manifest) && have.is_some_and(was_decided) =>
-            {
+            (_, UnderwritingDecision::Open) if is_sign_up_test(manifest) && was_decided => {
                 let why = "a test of the sign-up is submitted only once, and an older generation of this one was \
                            submitted";
                 StepDecision::blocked(unsuitable(why))
             }
             (applied, UnderwritingDecision::Open)
-                if is_sign_up(manifest) && !is_submitted(applied) =>
+                if text(&manifest.spec, "submission") == "sign_up" && !is_submitted(applied) =>
             {
                 let offer = start_sign_up(new, &manifest.spec);
                 StepDecision {

@@ -1,9 +1,8 @@
 use serde_json::json;
 
-use super::fields::FIELDS;
-use crate::api::onboarding::fields;
-use crate::api::onboarding::fields::{SECOND_OWNER, SECOND_OWNER_FIELDS};
-use crate::kinds::schema::kind::Privacy;
+use super::MerchantApplicationKind;
+use crate::api::onboarding::fields::{self, SECOND_OWNER, SECOND_OWNER_FIELDS};
+use crate::kinds::schema::kind::{Privacy, SpecSchema};
 use crate::kinds::testing::{good, problems};
 
 /// Returns every field that a complete application must have, with the given lines in place of
@@ -63,7 +62,7 @@ fn the_table_names_what_the_service_has_and_hides_what_it_hides() {
     let second = SECOND_OWNER_FIELDS.iter();
     let second = second.map(|field| (format!("{SECOND_OWNER}.{}", field.name), field.privacy));
     for (path, privacy) in own.chain(second).filter(|(path, _)| path != "reference") {
-        let field = FIELDS.iter().find(|field| field.path == path);
+        let field = MerchantApplicationKind::FIELDS.iter().find(|field| field.path == path);
         let expect = match privacy {
             fields::ApplicationPrivacy::Plain => Privacy::Plain,
             fields::ApplicationPrivacy::Personal => Privacy::Personal,
@@ -71,7 +70,7 @@ fn the_table_names_what_the_service_has_and_hides_what_it_hides() {
         };
         assert_eq!(field.map(|field| field.privacy), Some(expect), "{path}");
     }
-    assert!(FIELDS.iter().all(|field| field.path != "reference"));
+    assert!(MerchantApplicationKind::FIELDS.iter().all(|field| field.path != "reference"));
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::base::id::RemoteId;
 use crate::base::money::{Currency, Money};
 use crate::kinds::planning::step::{StepCx, applied_spec, merchant_of};
 use crate::kinds::schema::kind::{Mutability, SpecField};
-use crate::kinds::secrets::redact::{field_of, redact};
+use crate::kinds::secrets::{field_of, redact};
 use crate::model::manifest::Manifest;
 use crate::model::state::drift::{FieldChange, is_leaf, is_unknown};
 use crate::model::state::observed::Observed;

@@ -1,6 +1,5 @@
 //! Create, change and remove, for every kind.
 
 pub mod diff;
-pub mod health;
 pub mod object_step;
 pub mod step;

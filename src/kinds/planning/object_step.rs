@@ -11,7 +11,7 @@ use crate::kinds::planning::diff::{changes, mutability_of, pointer};
 use crate::kinds::planning::step::{StepCx, StepDecision, effect_context, merchant_of, unsuitable};
 use crate::kinds::schema::kind::{Mutability, SpecField};
 use crate::kinds::schema::text::resolve_reference;
-use crate::kinds::secrets::redact::redact;
+use crate::kinds::secrets::redact;
 use crate::model::change::PlannedAction;
 use crate::model::effect::{Effect, MoneyMove, StepWork};
 use crate::model::manifest::Manifest;
@@ -23,7 +23,8 @@ use crate::model::state::observed::Observed;
 pub type ChangeEffect<'a> =
     &'a dyn Fn(EffectContext, &RemoteId, &[FieldChange]) -> Result<Effect, Reason>;
 
-/// Creation and changes of a kind's remote object.
+#[derive(derive_more::Debug)]
+#[debug("Object({money:?})")]
 pub struct ObjectEffects<'a> {
     /// Returns the effect that creates it, or the missing prerequisite.
     pub create: &'a dyn Fn(EffectContext) -> Result<Effect, Reason>,
@@ -33,12 +34,6 @@ pub struct ObjectEffects<'a> {
     pub money: Vec<MoneyMove>,
     /// Returns the reason why an existing object is not ready, if it is not.
     pub unready: &'a dyn Fn(&Observed) -> Option<Reason>,
-}
-
-impl std::fmt::Debug for ObjectEffects<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Object({:?})", self.money)
-    }
 }
 
 /// Computes the step of a resource whose remote object is created once and then changed in place.
@@ -61,11 +56,8 @@ pub fn plan_object(
     let context = || effect_context(cx, manifest, &merchant, &after);
     match made {
         None => {
-            let reason = if have.is_some_and(|have| have.exists) {
-                Reason::Replaced
-            } else {
-                Reason::NotCreated
-            };
+            let exists = have.is_some_and(|have| have.exists);
+            let reason = if exists { Reason::Replaced } else { Reason::NotCreated };
             let there = import_required(manifest, have);
             let effect = context().and_then(|new| there.map_or_else(|| (kind.create)(new), Err));
             let (reason, work) = work_or_reason(effect, reason);
@@ -204,7 +196,6 @@ pub fn needs_token(fields: &[SpecField], changes: &[FieldChange]) -> bool {
     changes.iter().any(|change| mutability_of(fields, &change.path) == Mutability::ReplaceByToken)
 }
 
-/// Returns the generation under which the object was created.
 fn generation(have: &Observed) -> u32 {
     have.applied.as_ref().map_or(0, |applied| applied.generation)
 }

@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::base::hash::{Digest, SourceId, sha256};
 use crate::base::id::{Key, Kind, Mode, RemoteId};
 use crate::effects::core::context::EffectContext;
+pub(crate) use crate::effects::core::expect::text;
 use crate::kinds::schema::text::resolve_reference;
 use crate::model::change::{PlannedAction, Replaced};
 use crate::model::effect::{Effect, ExposureCounts, MoneyMove, StepWork};
@@ -24,7 +25,6 @@ use crate::model::state::observed::{AppliedSpec, Observed};
 pub trait PlanningView {
     /// Returns the valid manifest of a resource.
     fn manifest(&self, key: &Key) -> Option<Arc<Manifest>>;
-    /// Returns the known state of a resource.
     fn observed_state(&self, key: &Key) -> Option<Arc<Observed>>;
     fn is_ready(&self, key: &Key) -> bool;
     /// Returns the valid manifests that refer to a resource.
@@ -42,7 +42,8 @@ pub trait PlanningView {
 }
 
 /// Inputs of a step beside its own manifest and observation.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, derive_more::Debug)]
+#[debug("StepCx({partner})")]
 pub struct StepCx<'a> {
     /// `partner.name`, the first part of every source id.
     pub partner: &'a str,
@@ -56,12 +57,6 @@ pub struct StepCx<'a> {
     pub live_refused: Option<&'a str>,
     /// Present time, which decides what is due today.
     pub now: DateTime<Utc>,
-}
-
-impl std::fmt::Debug for StepCx<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "StepCx({})", self.partner)
-    }
 }
 
 /// Part of a step that the kind decides.
@@ -100,12 +95,10 @@ impl StepDecision {
         }
     }
 
-    /// Returns a step that is impossible now.
     pub fn blocked(reason: Reason) -> Self {
         Self::idle(PlannedAction::Blocked, reason)
     }
 
-    /// Adds the work that can be done now.
     #[must_use]
     pub fn with_work(self, work: StepWork) -> Self {
         Self { work: Some(work), ..self }
@@ -116,7 +109,6 @@ impl StepDecision {
         Self { changes, ..self }
     }
 
-    /// Marks the resource as ready.
     #[must_use]
     pub fn ready(self) -> Self {
         Self { ready: true, ..self }
@@ -158,7 +150,6 @@ pub fn effect_context(
     Ok(effect_context_in(cx, manifest, merchant, mode, redacted))
 }
 
-/// Returns the same inputs in this mode.
 pub fn effect_context_in(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -219,7 +210,6 @@ pub fn ready_id(cx: &StepCx<'_>, key: &Key) -> Result<RemoteId, Reason> {
     })
 }
 
-/// Returns the manifest's reference to this kind.
 pub fn reference<S>(manifest: &Manifest<S>, kind: &str) -> Option<Key> {
     let kind = Kind::new(kind);
     manifest.references.iter().find(|one| one.key.kind == kind).map(|one| one.key.clone())
@@ -242,11 +232,6 @@ pub fn find_account<'a>(list: &'a Value, wanted: &str, what: &str) -> Result<&'a
             Err(Reason::AccountUnsuitable(why))
         }
     }
-}
-
-/// Returns a text field of an item; empty if missing.
-pub fn text<'a>(item: &'a Value, field: &str) -> &'a str {
-    item.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Returns the step of a resource without a document whose policy keeps the object.
@@ -316,7 +301,6 @@ pub fn with_step_digest(mut new: EffectContext, word: &str) -> EffectContext {
     new
 }
 
-/// Returns the digest of that step.
 pub fn step_digest(applied: &AppliedSpec, word: &str) -> Digest {
     sha256(&[applied.digest.as_bytes().as_slice(), word.as_bytes()].concat())
 }

@@ -15,7 +15,7 @@ use crate::kinds::planning::diff::amount;
 use crate::kinds::planning::step::{
     MERCHANT, StepCx, find_account, ready_state, reference, text, unsuitable,
 };
-use crate::kinds::saved_method::shape::SavedMethodKind;
+use crate::kinds::saved_method::SavedMethodKind;
 use crate::kinds::schema::kind::SpecSchema;
 use crate::model::manifest::Manifest;
 use crate::model::plan::Reason;
@@ -29,7 +29,6 @@ pub(super) fn method_type(cx: &StepCx<'_>, manifest: &Manifest) -> Option<String
     said.or_else(saved)?.as_str().map(str::to_owned)
 }
 
-/// Returns the type of account that takes the method.
 fn takes(cx: &StepCx<'_>, manifest: &Manifest) -> Option<&'static str> {
     match method_type(cx, manifest).as_deref() {
         Some("card") => Some("MerchantAccount"),
@@ -178,7 +177,11 @@ pub(super) fn deposit(
     let trust = flag_is(&account["trust_account"], true);
     let alike = banks.iter().filter(|bank| flag_is(&bank["trust"], true) == trust);
     let alike: Vec<&Value> = alike.collect();
-    let fed = alike.iter().copied().filter(|bank| feeds(account, bank));
+    let feeds = |bank: &&Value| {
+        let accounts = bank["processing_accounts"].as_array();
+        accounts.is_some_and(|accounts| accounts.contains(&account["id"]))
+    };
+    let fed = alike.iter().copied().filter(feeds);
     let fed: Vec<&Value> = fed.collect();
     match (fed.as_slice(), alike.as_slice()) {
         ([bank], _) | ([], [bank]) => Ok(text(bank, "id").to_owned()),
@@ -187,16 +190,9 @@ pub(super) fn deposit(
     }
 }
 
-/// Returns whether a bank account lists this account as paying into it.
-fn feeds(account: &Value, bank: &Value) -> bool {
-    let id = &account["id"];
-    bank["processing_accounts"].as_array().is_some_and(|accounts| accounts.contains(id))
-}
-
 /// Age beyond which an answer is requested again.
 const VALID_FOR: TimeDelta = TimeDelta::hours(1);
 
-/// Knowledge of the surcharge.
 #[derive(Debug)]
 pub(super) enum SurchargeQuote {
     /// The document requests none.
@@ -241,7 +237,6 @@ pub(super) fn quote(
     }
 }
 
-/// Returns the subject of the reading.
 fn reading_subject(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Value, Reason> {
     let merchant = reference(manifest, MERCHANT);
     let merchant = merchant.ok_or_else(|| unsuitable("the charge names no merchant"))?;

@@ -36,7 +36,6 @@ const END: &str = "recurring.end";
 /// Seconds for which a reading is used.
 const FRESH_S: i64 = 15 * 60;
 
-/// Returns the step of a recurring charge whose document was removed.
 pub(super) fn plan_removal(cx: &StepCx<'_>, key: &Key, have: &Observed) -> StepDecision {
     let Some(applied) = deletion_of(have) else { return orphan() };
     let Some(charge) = &have.remote_id else {
@@ -91,11 +90,11 @@ struct ChargeEnding<'a> {
 }
 
 impl ChargeEnding<'_> {
-    /// Returns the next work, or the reason why none is possible now.
     fn next_work(&self, new: EffectContext) -> Result<StepWork, Reason> {
-        let Some(looked) = self.latest_reading() else {
-            return Ok(StepWork::Read(new.reading(RECURRING_STATE, self.reading_subject())));
-        };
+        let (looked, subject) = (self.have.fact("looked"), self.reading_subject());
+        if looked.get("about") != Some(&subject) {
+            return Ok(StepWork::Read(new.reading(RECURRING_STATE, subject)));
+        }
         let pending = self.pending();
         self.check_not_due(&pending, &new)?;
         let over = matches!(text(looked, "status"), "COMPLETED" | "DELETED");
@@ -127,7 +126,10 @@ impl ChargeEnding<'_> {
 
     /// Refuses to touch a payment that is due today or in progress.
     fn check_not_due(&self, pending: &[Value], new: &EffectContext) -> Result<(), Reason> {
-        let today = today_of(self.cx, &new.merchant).unwrap_or_else(|| latest_today(self.cx));
+        // Without the merchant's time zone, the latest date that is today anywhere.
+        let now = self.cx.now;
+        let ahead = || now.checked_add_signed(TimeDelta::hours(14)).unwrap_or(now).date_naive();
+        let today = today_of(self.cx, &new.merchant).unwrap_or_else(ahead);
         let fires = |one: &&Value| {
             // The documents show a declined payment as pending: only a request retries it.
             let failed = one.get("attempts").and_then(Value::as_i64).is_some_and(|tries| tries > 0);
@@ -141,12 +143,6 @@ impl ChargeEnding<'_> {
                 text(one, "due_date")
             )))
         })
-    }
-
-    /// Returns the last reading, if it matches the current subject.
-    fn latest_reading(&self) -> Option<&Value> {
-        let looked = self.have.fact("looked");
-        (looked.get("about") == Some(&self.reading_subject())).then_some(looked)
     }
 
     /// Returns the pending occurrences of the last reading, however old: for display.
@@ -181,13 +177,10 @@ impl ChargeEnding<'_> {
         refusal.is_some_and(has_no_path)
     }
 
-    fn amount_per_occurrence(&self) -> Option<Money> {
-        self.applied.spec.get("amount").and_then(amount)
-    }
-
     /// Returns the amounts no longer collected: of each occurrence, and of the pending one.
     fn money(&self, new: &EffectContext) -> Vec<MoneyMove> {
-        let Some(each) = self.amount_per_occurrence() else { return Vec::new() };
+        let each = self.applied.spec.get("amount").and_then(amount);
+        let Some(each) = each else { return Vec::new() };
         let mode = new.mode;
         let pending = self.pending();
         let pending = pending.iter().filter_map(|one| one.get("amount").and_then(Value::as_i64));
@@ -218,12 +211,6 @@ impl ChargeEnding<'_> {
 
 fn due(occurrence: &Value) -> Option<NaiveDate> {
     text(occurrence, "due_date").parse().ok()
-}
-
-/// Returns the latest date that is today anywhere, for a merchant whose time zone is unknown.
-fn latest_today(cx: &StepCx<'_>) -> NaiveDate {
-    let ahead = cx.now.checked_add_signed(TimeDelta::hours(14)).unwrap_or(cx.now);
-    ahead.date_naive()
 }
 
 #[cfg(test)]

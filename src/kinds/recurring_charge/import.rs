@@ -11,16 +11,16 @@ use crate::api::recurring::{GetRecurring, ListRecurring};
 use crate::base::hash::Mark;
 use crate::base::money::{Currency, Money};
 use crate::effects::core::context::{copy_fields, set_optional};
-use crate::effects::recurring::create::recurring_facts;
+use crate::effects::recurring::recurring_facts;
 use crate::kinds::planning::step::{MERCHANT, StepCx, reference, text};
+use crate::kinds::recurring_charge::RecurringChargeKind;
 use crate::kinds::recurring_charge::account;
-use crate::kinds::recurring_charge::checks::RecurringChargeKind;
 use crate::kinds::recurring_charge::request::amount_per_occurrence;
 use crate::kinds::remote::import_check::{ImportCheck, OnMismatch};
 use crate::kinds::remote::readback::{
     ImportTemplate, ImportTemplateCx, ReadBack, ReadBackField, WireForm,
 };
-use crate::kinds::saved_method::shape::SavedMethodKind;
+use crate::kinds::saved_method::SavedMethodKind;
 use crate::kinds::schema::kind::SpecSchema;
 use crate::model::manifest::Manifest;
 
@@ -40,7 +40,6 @@ fn ended_reason(item: &Value) -> Option<String> {
     }
 }
 
-/// Returns the facts of an imported charge.
 fn import_facts(item: &Value) -> Value {
     let mut facts = recurring_facts(item);
     copy_fields(&mut facts, item, &["status_reason", "total_amount", "total_occurrences"]);

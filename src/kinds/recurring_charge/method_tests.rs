@@ -135,8 +135,8 @@ impl Known {
     fn save(&mut self, name: &str, document: &str) {
         let document = manifest("SavedMethod", name, document);
         let fields =
-            <crate::kinds::saved_method::shape::SavedMethodKind as crate::kinds::schema::kind::SpecSchema>::FIELDS;
-        let spec = crate::kinds::secrets::redact::redact(fields, &document.spec, &[7; 32]);
+            <crate::kinds::saved_method::SavedMethodKind as crate::kinds::schema::kind::SpecSchema>::FIELDS;
+        let spec = crate::kinds::secrets::redact(fields, &document.spec, &[7; 32]);
         let mut saved = observed(Some("c1"), Some(spec), json!({}));
         saved.remote_id = Some(RemoteId::new(name).unwrap());
         self.ready.insert(document.key.clone());

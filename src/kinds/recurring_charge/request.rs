@@ -13,16 +13,14 @@ use crate::effects::core::context::{copy_fields, set_field, set_optional};
 use crate::kinds::merchant::zone;
 use crate::kinds::planning::diff::amount;
 use crate::kinds::planning::step::{MERCHANT, StepCx, ready_id, reference, text, unsuitable};
-use crate::kinds::recurring_charge::account;
-use crate::kinds::recurring_charge::account::{SurchargeQuote, amount_before_surcharge};
-use crate::kinds::saved_method::shape::SavedMethodKind;
+use crate::kinds::recurring_charge::account::{self, SurchargeQuote, amount_before_surcharge};
+use crate::kinds::saved_method::SavedMethodKind;
 use crate::kinds::schema::kind::SpecSchema;
 use crate::model::manifest::Manifest;
 use crate::model::plan::Reason;
 use crate::model::state::drift::FieldChange;
 use crate::model::state::observed::Observed;
 
-/// Returns the amount of each occurrence.
 pub(super) fn amount_per_occurrence(spec: &Value) -> Result<Money, Reason> {
     spec.get("amount").and_then(amount).ok_or_else(|| unsuitable("the charge has no amount"))
 }
@@ -71,12 +69,6 @@ pub(super) fn charge_now_body(
     Ok(body)
 }
 
-/// Builds the body of POST /v1/charges/{id}/schedule.
-pub(super) fn from_charge_body(spec: &Value) -> Result<Value, Reason> {
-    let schedule = spec.get("schedule").cloned().unwrap_or_default();
-    Ok(json!({"amount": amount_per_occurrence(spec)?.minor(), "schedule": schedule}))
-}
-
 /// Builds the fields for payer, amount and account.
 fn payment(
     cx: &StepCx<'_>,
@@ -95,7 +87,6 @@ fn payment(
     Ok(body)
 }
 
-/// Adds the limits, where the spec sets any.
 fn limits(spec: &Value, body: &mut Value) {
     set_optional(body, "max_occurrences", spec.get("max_occurrences").cloned());
     set_optional(body, "max_amount", spec.get("max_amount").and_then(amount).map(Money::minor));
@@ -110,7 +101,6 @@ pub(super) struct ChangeBody<'a> {
     pub(super) text: Option<&'a str>,
 }
 
-/// Builds the body of a PATCH.
 pub(super) fn change_body<'a>(
     cx: &StepCx<'_>,
     manifest: &'a Manifest,
@@ -180,17 +170,14 @@ fn unit_differs(spec: &Value, before: Option<&Value>) -> bool {
 pub(super) fn refuse_start_today(cx: &StepCx<'_>, manifest: &Manifest) -> Result<(), Reason> {
     let start = manifest.spec.pointer("/schedule/start").and_then(Value::as_str);
     let start = start.and_then(|start| start.parse::<NaiveDate>().ok());
-    match (start, today(cx, manifest)) {
+    let merchant = reference(manifest, MERCHANT);
+    match (start, merchant.and_then(|merchant| today_of(cx, &merchant))) {
         (Some(start), Some(today)) if start == today => Err(Reason::DueToday(format!(
             "the charge would start today, {today} for the merchant, which the service refuses \
              (first_occurrence_due_immediately): write a later start, or wait until tomorrow"
         ))),
         (Some(_) | None, _) => Ok(()),
     }
-}
-
-fn today(cx: &StepCx<'_>, manifest: &Manifest) -> Option<NaiveDate> {
-    today_of(cx, &reference(manifest, MERCHANT)?)
 }
 
 /// Returns the merchant's current date, in its document's zone, else in the zone read from the
@@ -211,31 +198,26 @@ const MONTHS: u32 = 12;
 /// a start begins on this day.
 pub(super) fn due_payments(spec: &Value, from: NaiveDate) -> Vec<(NaiveDate, Money)> {
     let money = spec.get("amount").and_then(amount);
-    let Some((money, schedule)) = money.zip(schedule(spec, from)) else { return Vec::new() };
+    let schedule = || {
+        let mut schedule = spec.get("schedule")?.clone();
+        schedule.as_object_mut()?.entry("start").or_insert_with(|| json!(from));
+        serde_json::from_value::<Schedule>(schedule).ok()
+    };
+    let Some((money, schedule)) = money.zip(schedule()) else { return Vec::new() };
     let first = spec.get("first_amount").and_then(amount).unwrap_or(money);
     let due = |(date, minor): (NaiveDate, i64)| {
         let minor = if date == schedule.start { first.minor() } else { minor };
         (date, Money::new(minor, money.currency()))
     };
-    let payments = occurrences(&schedule, money.minor(), recurrence_limits(spec));
+    let most = spec.get("max_occurrences").and_then(Value::as_u64);
+    let limits = RecurrenceLimits {
+        max_occurrences: most.and_then(|most| u32::try_from(most).ok()),
+        max_amount: spec.get("max_amount").and_then(amount).map(Money::minor),
+    };
+    let payments = occurrences(&schedule, money.minor(), limits);
     let mut payments = payments.skip_while(|(date, _)| *date < from).map(due).peekable();
     let end = payments.peek().and_then(|(date, _)| date.checked_add_months(Months::new(MONTHS)));
     payments.take_while(|(date, _)| end.is_none_or(|end| *date < end)).collect()
-}
-
-fn schedule(spec: &Value, from: NaiveDate) -> Option<Schedule> {
-    let mut schedule = spec.get("schedule")?.clone();
-    let fields = schedule.as_object_mut()?;
-    fields.entry("start").or_insert_with(|| json!(from));
-    serde_json::from_value(schedule).ok()
-}
-
-fn recurrence_limits(spec: &Value) -> RecurrenceLimits {
-    let most = spec.get("max_occurrences").and_then(Value::as_u64);
-    RecurrenceLimits {
-        max_occurrences: most.and_then(|most| u32::try_from(most).ok()),
-        max_amount: spec.get("max_amount").and_then(amount).map(Money::minor),
-    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use serde_with::skip_serializing_none;
 use crate::base::schedule::{Day, IntervalUnit, Schedule};
 use crate::kinds::schema::kind::{SpecField, spec_fields};
 use crate::kinds::schema::values::{Amount, RefusedField, WholeNumber};
-use crate::kinds::secrets::redact::field_of;
+use crate::kinds::secrets::field_of;
 use crate::model::issue::Issue;
 
 /// Recurring charge, which a saved method pays by a schedule (gateway-api, POST

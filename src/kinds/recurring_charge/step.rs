@@ -1,37 +1,40 @@
 //! Steps of a recurring charge. It is created from a saved method, with or without an immediate
 //! charge, or from an earlier charge; its amount, schedule, limits and description change in place.
 
-use chrono::NaiveDate;
+use chrono::{DateTime, Months, NaiveDate, Utc};
 use serde_json::{Value, json};
 
+use crate::base::clock::timestamp;
 use crate::base::id::{Key, RemoteId};
 use crate::base::money::Money;
 use crate::effects::core::context::{EffectContext, read_before};
 use crate::effects::payments::charge::SURCHARGE;
 use crate::effects::recurring::change::change_recurring;
-use crate::effects::recurring::create::{create_recurring, schedule_charge};
 use crate::effects::recurring::first_charge::charge_now;
+use crate::effects::recurring::{create_recurring, schedule_charge};
 use crate::kinds::manifest_kind::ManifestKind;
-use crate::kinds::planning::diff::amount;
+use crate::kinds::planning::diff::{self, amount};
 use crate::kinds::planning::object_step::{ObjectEffects, needs_token, plan_object};
 use crate::kinds::planning::step::{
-    MERCHANT, StepCx, StepDecision, mode_of, ready_state, reference, text, unsuitable,
+    self, MERCHANT, StepCx, StepDecision, mode_of, ready_state, reference, text, unsuitable,
 };
-use crate::kinds::planning::{diff, health, step};
-use crate::kinds::recurring_charge::account::{SurchargeQuote, amount_before_surcharge, quote};
-use crate::kinds::recurring_charge::checks::RecurringChargeKind;
+use crate::kinds::recurring_charge::RecurringChargeKind;
+use crate::kinds::recurring_charge::account::{
+    self, SurchargeQuote, amount_before_surcharge, quote,
+};
 use crate::kinds::recurring_charge::import::CHARGES;
-use crate::kinds::recurring_charge::{account, ending, method, request};
+use crate::kinds::recurring_charge::{ending, method, request};
 use crate::kinds::remote::import_check::ImportCheck;
 use crate::kinds::remote::readback::ReadBack;
-use crate::kinds::saved_method::shape::SavedMethodKind;
+use crate::kinds::saved_method::SavedMethodKind;
+use crate::kinds::saved_method::step::method_health;
 use crate::kinds::schema::kind::SpecSchema;
 use crate::model::change::PlannedAction;
 use crate::model::effect::{Effect, MoneyMove, StepWork};
 use crate::model::issue::Issue;
 use crate::model::manifest::Manifest;
 use crate::model::plan::Reason;
-use crate::model::state::health::Health;
+use crate::model::state::health::{ConditionStatus, Health, Payment, PaymentResult, Payments};
 use crate::model::state::observed::{AppliedSpec, Observed};
 
 /// Meanings of the amount of each scheduled payment, and of the same into a trust account.
@@ -52,7 +55,6 @@ fn unready(have: &Observed) -> Option<Reason> {
     }
 }
 
-/// Returns the effect that creates it, or the obstacle.
 fn create(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -69,9 +71,10 @@ fn create(
     let description = text(spec, "description");
     if let Some(charge) = spec.get("from_charge").and_then(Value::as_str) {
         let charge = RemoteId::new(charge).map_err(|error| unsuitable(&error.to_string()))?;
-        let body = request::from_charge_body(spec)?;
-        let currency = request::amount_per_occurrence(spec)?.currency();
-        return Ok(schedule_charge(new, &charge, body, currency.code()));
+        let amount = request::amount_per_occurrence(spec)?;
+        let schedule = spec.get("schedule").cloned().unwrap_or_default();
+        let body = json!({"amount": amount.minor(), "schedule": schedule});
+        return Ok(schedule_charge(new, &charge, body, amount.currency().code()));
     }
     if !is_now(spec) {
         let body = request::scheduled_body(cx, manifest, &owner)?;
@@ -90,7 +93,6 @@ fn with_account_key(new: EffectContext, body: &Value) -> EffectContext {
     EffectContext { account, ..new }
 }
 
-/// Returns whether the first charge is made now.
 fn is_now(spec: &Value) -> bool {
     spec.get("first_charge").and_then(Value::as_str) == Some("now")
 }
@@ -148,7 +150,46 @@ fn money(
         .collect()
 }
 
+/// Months by which a schedule may have begun before today: a charge imported from another system
+/// begins in the past.
+const SCHEDULE_MONTHS: Months = Months::new(12);
+
+/// Returns the health of a charge: its payments first, then the method that pays it.
+fn charge_health(known: &Observed, method: Option<&Observed>, now: DateTime<Utc>) -> Health {
+    let health = method.map_or_else(Health::healthy, |method| method_health(method, now));
+    let Some(payments) = &known.payments else { return health };
+    let since = Some(payments.since);
+    if payments.failures == 0 {
+        let since = if health.reason == Health::healthy().reason { since } else { health.since };
+        return Health { since, ..health };
+    }
+    let reason = match payments.last.result {
+        PaymentResult::Returned => "PaymentReturned",
+        PaymentResult::Paid | PaymentResult::Declined | PaymentResult::Voided => "PaymentFailed",
+    };
+    let message = failure_message(payments, known.text("currency"));
+    let status = ConditionStatus::False;
+    Health { status, reason, message, since, next_change: health.next_change }
+}
+
+/// Describes the newest attempt, and the number of failures before it.
+fn failure_message(payments: &Payments, currency_of_charge: Option<&str>) -> String {
+    let Payment { result, amount, currency, reason, at, id } = &payments.last;
+    let currency = currency.as_deref().or(currency_of_charge);
+    let money = amount.zip(currency.and_then(|currency| currency.parse().ok()));
+    let money = money.map(|(amount, currency)| format!(" of {}", Money::new(amount, currency)));
+    let money = money.unwrap_or_default();
+    let why = reason.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+    let row = match payments.failures {
+        0 | 1 => String::new(),
+        more => format!("; {more} payments in a row failed"),
+    };
+    format!("the payment{money} was {} at {}{why}, {id}{row}", result.word(), timestamp(at))
+}
+
 impl ManifestKind for RecurringChargeKind {
+    const READ_BACKS: &'static [&'static ReadBack] = &[&CHARGES];
+
     fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
         if let Some(reason) = ending::ended_reason(have, manifest) {
             return StepDecision::blocked(reason);
@@ -204,7 +245,16 @@ impl ManifestKind for RecurringChargeKind {
     }
 
     fn overdue(spec: &Value, today: NaiveDate) -> Vec<Issue> {
-        health::overdue_schedule(spec, today)
+        let start = spec.pointer("/schedule/start").and_then(Value::as_str);
+        let start = start.and_then(|start| start.get(..10)?.parse::<NaiveDate>().ok());
+        let least = today.checked_sub_months(SCHEDULE_MONTHS);
+        let issue = |start: NaiveDate| {
+            let message = format!("the schedule began on {start}, more than a year ago");
+            let help = "check the year; payments before today are not collected";
+            let code = "reckon::recurring_charge::old_start";
+            Issue::error(code, "spec.schedule.start", message, help).as_warning()
+        };
+        start.filter(|start| Some(*start) < least).map(issue).into_iter().collect()
     }
 
     fn due_payments(spec: &Value, from: NaiveDate) -> Vec<(NaiveDate, Money)> {
@@ -214,7 +264,7 @@ impl ManifestKind for RecurringChargeKind {
     fn health(cx: &StepCx<'_>, manifest: Option<&Manifest>, known: &Observed) -> Health {
         let method = manifest.and_then(|manifest| reference(manifest, SavedMethodKind::NAME));
         let method = method.and_then(|method| cx.view.observed_state(&method));
-        health::of_charge(known, method.as_deref(), cx.now)
+        charge_health(known, method.as_deref(), cx.now)
     }
 
     fn import_checks(

@@ -57,7 +57,6 @@ pub enum OnMismatch {
     ChangeBeforeFirstPayment,
 }
 
-/// Result of a comparison.
 #[derive(Debug)]
 pub struct ImportComparison {
     /// The state on the service, in the form in which reckon would have put it there.
@@ -107,7 +106,6 @@ const PROVED: [&str; 2] = ["merchant", "type"];
 const DETAILS: &str = "method.details";
 
 impl ImportCandidate<'_> {
-    /// Compares the object with the document.
     pub fn compare(&self) -> ImportComparison {
         let spec = self.assumed.spec.clone();
         let mut found = Findings { spec, immutable: Vec::new(), unverified: Vec::new() };
@@ -133,7 +131,6 @@ impl ImportCandidate<'_> {
         }
     }
 
-    /// Compares the fields that the list of the kind shows.
     fn compare_listed_fields(&self, found: &mut Findings) {
         for shown in self.read_back.fields {
             let pointer = pointer(shown.path);
@@ -167,7 +164,6 @@ impl ImportCandidate<'_> {
         Some(shown == ours)
     }
 
-    /// Checks the further requirements.
     fn compare_checks(&self, found: &mut Findings) {
         for ImportCheck { path, at, expected: want, on_mismatch: how } in self.checks {
             let now = self.item.pointer(at).filter(|now| !now.is_null());

@@ -13,7 +13,7 @@ use crate::base::id::RemoteId;
 use crate::effects::core::context::set_field;
 use crate::kinds::planning::diff::pointer;
 use crate::kinds::schema::kind::SpecField;
-use crate::kinds::secrets::redact::redact;
+use crate::kinds::secrets::redact;
 use crate::model::state::observed::{AppliedSpec, Observed};
 
 /// Description of reading back the objects of a kind.
@@ -82,7 +82,9 @@ pub fn detect_drift(
         let now = shown_value(shown, item).map(|now| redact_field(fields, key, shown.path, now));
         let (Some(before), Some(now)) = (spec.pointer_mut(&pointer), now) else { continue };
         if shown.form == WireForm::Fingerprint {
-            if number_differs(known, item) {
+            let was = known.fact("fingerprint").as_str();
+            let is = item.get("fingerprint").and_then(Value::as_str);
+            if was.zip(is).is_some_and(|(was, is)| was != is) {
                 *before = now;
                 paths.push(shown.path.to_owned());
             }
@@ -145,13 +147,6 @@ pub(crate) fn with_currency(before: &Value, now: Value) -> Value {
     }
 }
 
-/// Returns whether the masked number differs from the saved one.
-fn number_differs(known: &Observed, item: &Value) -> bool {
-    let was = known.fact("fingerprint").as_str();
-    let is = item.get("fingerprint").and_then(Value::as_str);
-    was.zip(is).is_some_and(|(was, is)| was != is)
-}
-
 /// Returns the stored facts of the object that differ from the known ones.
 pub fn changed_facts(back: &ReadBack, known: &Observed, item: &Value) -> Value {
     let mut news = json!({});
@@ -164,7 +159,6 @@ pub fn changed_facts(back: &ReadBack, known: &Observed, item: &Value) -> Value {
     news
 }
 
-/// Document created from an object.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportTemplate {
     pub kind: &'static str,
@@ -174,7 +168,6 @@ pub struct ImportTemplate {
     pub spec: Value,
 }
 
-/// Inputs for a document created from an object.
 #[derive(Debug)]
 pub struct ImportTemplateCx<'a> {
     /// The merchant, as the document refers to it.

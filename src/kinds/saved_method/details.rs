@@ -26,7 +26,6 @@ const YEARS: std::ops::RangeInclusive<u32> = 2000..=2099;
 /// The century that two digits leave out.
 const CENTURY: u32 = 2000;
 
-/// Path of the number.
 pub(super) const CARD_NUMBER: &str = "spec.source.card.number";
 
 /// A card (gateway-api, Saved card).
@@ -68,7 +67,6 @@ fn four_digits<S: Serializer>(year: &WholeNumber, serializer: S) -> Result<S::Ok
     serializer.serialize_u32(full_year(*year))
 }
 
-/// Returns the issues of a card by itself.
 pub(super) fn card_issues(card: &Card) -> Vec<Issue> {
     let Card { number, exp_month, exp_year, name, address1, city, state, postal_code } = card;
     let mut issues = Vec::new();
@@ -122,7 +120,6 @@ fn year_issue(year: WholeNumber) -> Option<Issue> {
 /// Digits of an account number (service-facts, 31).
 const ACCOUNT_DIGITS: std::ops::RangeInclusive<usize> = 4..=17;
 
-/// Path of the account number.
 pub(super) const ACCOUNT_NUMBER: &str = "spec.source.bank.account_number";
 const ROUTING: &str = "spec.source.bank.routing_number";
 
@@ -195,7 +192,6 @@ fn digits<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error
     deserializer.deserialize_any(Digits)
 }
 
-/// Returns the issues of a bank account by itself.
 pub(super) fn bank_issues(bank: &Bank) -> Vec<Issue> {
     let Bank { routing_number, account_number, account_type: _, .. } = bank;
     let mut issues = Vec::new();
@@ -206,7 +202,8 @@ pub(super) fn bank_issues(bank: &Bank) -> Vec<Issue> {
         [("name", &bank.name), ("given_name", &bank.given_name), ("surname", &bank.surname)];
     issues.extend(texts.into_iter().filter_map(|(field, text)| {
         let path = format!("spec.source.bank.{field}");
-        text::not_blank_and_at_most(&path, text.as_ref()?.expose(), "Jane", NAME_LENGTH_MAX)
+        let text = text.as_ref()?.expose();
+        text::not_blank(&path, text, "Jane").or_else(|| text::at_most(&path, text, NAME_LENGTH_MAX))
     }));
     issues
 }

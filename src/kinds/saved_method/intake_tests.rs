@@ -7,7 +7,7 @@ use crate::base::hash::sha256;
 use crate::base::id::{IntentId, Key, RemoteId};
 use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::planning::step::{PlanningView, StepCx, StepDecision};
-use crate::kinds::saved_method::shape::SavedMethodKind;
+use crate::kinds::saved_method::SavedMethodKind;
 use crate::kinds::saved_method::source::awaited_intake;
 use crate::kinds::testing::{good, link_problems, manifest, problems};
 use crate::model::change::PlannedAction;

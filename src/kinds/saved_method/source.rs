@@ -16,11 +16,10 @@ use serde::{Deserialize, Serialize, Serializer, de};
 use serde_json::{Value, json};
 
 use crate::base::secret::Secret;
-use crate::effects::methods::method::{MethodSource, PaymentMethodType};
 use crate::effects::methods::save::good_until;
+use crate::effects::methods::{MethodSource, PaymentMethodType};
 use crate::kinds::planning::step::{StepCx, text};
-use crate::kinds::saved_method::details;
-use crate::kinds::saved_method::details::{Bank, Card};
+use crate::kinds::saved_method::details::{self, Bank, Card};
 use crate::model::manifest::Manifest;
 use crate::model::plan::Reason;
 use crate::model::state::observed::{AppliedSpec, Observed, ServiceRefusal};
@@ -52,12 +51,10 @@ pub struct WrittenDetails {
 }
 
 impl MethodSourceSpec {
-    /// Returns the card that is written here.
     pub fn card(&self) -> Option<&Card> {
         self.written_details()?.card.as_ref()
     }
 
-    /// Returns the bank account that is written here.
     pub fn bank(&self) -> Option<&Bank> {
         self.written_details()?.bank.as_ref()
     }
@@ -253,7 +250,6 @@ fn attached_token(
     Ok(brought)
 }
 
-/// Describes the service's refusal of the token to people.
 fn refusal_message(refusal: &ServiceRefusal) -> String {
     if refusal.status == NO_TOKEN {
         return TOKEN_UNKNOWN.to_owned();

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use chrono::NaiveDate;
+use chrono::{DateTime, Datelike, Months, NaiveDate, NaiveTime, Utc};
 use serde_json::{Value, json};
 
 use crate::api::call::Call;
@@ -15,10 +15,9 @@ use crate::api::saved_method::{GetBank, GetCard, ListBanks, ListCards};
 use crate::base::id::{Key, RemoteId};
 use crate::effects::core::context::{EffectContext, set_optional};
 use crate::effects::methods::change::{change_method, delete_method, renew_by_token, renew_method};
-use crate::effects::methods::method::{MethodSource, method_facts};
 use crate::effects::methods::save::{FreshToken, create_token, save_by_token, save_method};
+use crate::effects::methods::{MethodSource, method_facts};
 use crate::kinds::manifest_kind::ManifestKind;
-use crate::kinds::planning::health;
 use crate::kinds::planning::object_step::{ObjectEffects, needs_token, plan_object};
 use crate::kinds::planning::step::{
     MERCHANT, StepCx, StepDecision, deletion_of, orphan, ready_state, reference, removal_context,
@@ -27,7 +26,7 @@ use crate::kinds::planning::step::{
 use crate::kinds::remote::readback::{
     ImportTemplate, ImportTemplateCx, ReadBack, ReadBackField, WireForm,
 };
-use crate::kinds::saved_method::shape::SavedMethodKind;
+use crate::kinds::saved_method::SavedMethodKind;
 use crate::kinds::saved_method::source::{
     is_intake, method_type, source, usable_token, with_given_details,
 };
@@ -37,7 +36,7 @@ use crate::model::effect::{Effect, StepWork};
 use crate::model::issue::Issue;
 use crate::model::manifest::Manifest;
 use crate::model::plan::Reason;
-use crate::model::state::health::Health;
+use crate::model::state::health::{ConditionStatus, Health};
 use crate::model::state::observed::Observed;
 
 /// Checks that the document contains the details, which must be sent.
@@ -68,6 +67,8 @@ fn renew(
 }
 
 impl ManifestKind for SavedMethodKind {
+    const READ_BACKS: &'static [&'static ReadBack] = &[&CARDS, &BANKS];
+
     fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
         let manifest = &*with_given_details(cx, manifest, have);
         let source = source(&manifest.spec);
@@ -129,12 +130,57 @@ impl ManifestKind for SavedMethodKind {
     }
 
     fn health(cx: &StepCx<'_>, _: Option<&Manifest>, known: &Observed) -> Health {
-        health::of_method(known, cx.now)
+        method_health(known, cx.now)
     }
 
     fn overdue(spec: &Value, today: NaiveDate) -> Vec<Issue> {
-        health::overdue_card(spec, today)
+        let number = |field: &str| spec.pointer(&format!("/source/card/{field}"))?.as_i64();
+        let Some((month, year)) = number("exp_month").zip(number("exp_year")) else {
+            return Vec::new();
+        };
+        if (year, month) >= (i64::from(today.year()), i64::from(today.month())) {
+            return Vec::new();
+        }
+        let message = format!("the card expired in {month:02}/{year}");
+        let help = "write the date of the new card, or ask its holder for another one";
+        let path = "spec.source.card.exp_year";
+        vec![Issue::error("reckon::saved_method::expired", path, message, help).as_warning()]
     }
+}
+
+/// Century of years that are written with two digits.
+const CENTURY: i32 = 2000;
+
+/// Returns the health of a saved card by its expiry; well for every method that never expires.
+pub(crate) fn method_health(known: &Observed, now: DateTime<Utc>) -> Health {
+    let Some((month, over)) = expiry(known) else { return Health::healthy() };
+    let named = month.format("%Y-%m");
+    let (reason, status, message, since, turns) = if now >= over {
+        let message = format!("the card expired at the end of {named} and can no longer pay");
+        ("CardExpired", ConditionStatus::False, message, over, None)
+    } else if now >= month {
+        let message = format!("the card expires at the end of {named}");
+        ("CardExpires", ConditionStatus::True, message, month, Some(over))
+    } else {
+        return Health { next_change: Some(month), ..Health::healthy() };
+    };
+    Health { status, reason, message, since: Some(since), next_change: turns }
+}
+
+/// Returns the first moment of the month at whose end a card expires, and the first one after that
+/// month. The service writes both numbers as numbers or as texts of digits.
+fn expiry(known: &Observed) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
+    let number = |fact: &str| {
+        let value = known.fact(fact);
+        value.as_i64().or_else(|| value.as_str()?.parse().ok())
+    };
+    let month = u32::try_from(number("exp_month")?).ok()?;
+    let year = i32::try_from(number("exp_year")?).ok()?;
+    let year = if year < 100 { year.checked_add(CENTURY)? } else { year };
+    let first = NaiveDate::from_ymd_opt(year, month, 1)?;
+    let after = first.checked_add_months(Months::new(1))?;
+    let begin = |day: NaiveDate| day.and_time(NaiveTime::MIN).and_utc();
+    Some((begin(first), begin(after)))
 }
 
 /// Only their merchant changes saved methods: they are read a few times a day.
@@ -148,7 +194,7 @@ const fn fingerprint_field(path: &'static str) -> ReadBackField {
     ReadBackField { path, at: "fingerprint", form: WireForm::Fingerprint }
 }
 
-pub(crate) static CARDS: ReadBack = ReadBack {
+static CARDS: ReadBack = ReadBack {
     list_name: "cards",
     list: || Call::to::<ListCards>(&[]),
     one: |id| Call::to::<GetCard>(&[id.as_str()]),
@@ -170,7 +216,7 @@ pub(crate) static CARDS: ReadBack = ReadBack {
     ended_reason: |_| None,
 };
 
-pub(crate) static BANKS: ReadBack = ReadBack {
+static BANKS: ReadBack = ReadBack {
     list_name: "banks",
     list: || Call::to::<ListBanks>(&[]),
     one: |id| Call::to::<GetBank>(&[id.as_str()]),

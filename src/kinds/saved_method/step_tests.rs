@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::base::id::{Key, RemoteId};
 use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::planning::step::{PlanningView, StepCx, StepDecision};
-use crate::kinds::saved_method::shape::SavedMethodKind;
+use crate::kinds::saved_method::SavedMethodKind;
 use crate::kinds::testing::manifest;
 use crate::model::change::PlannedAction;
 use crate::model::effect::{Effect, StepWork};

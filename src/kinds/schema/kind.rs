@@ -1,8 +1,8 @@
 //! Kinds of manifest, and what a check gets beside the document: attached files, and the
 //! environment variables that a spec may read (`secrets.env` of `reckon.yaml`; design.md part 5).
 //!
-//! A kind has a folder and one line in the register. It defines its YAML (`shape.rs`) and the steps
-//! by which the service matches that YAML (`step.rs`). Outside its folder a spec is canonical JSON;
+//! A kind has a file, a folder and one line in the register. The file defines its YAML, `step.rs` in
+//! the folder the steps by which the service matches that YAML. Outside its folder a spec is canonical JSON;
 //! inside it is a typed struct. There is no second `match` on kinds anywhere in the crate.
 //!
 //! A kind lists the files that a spec names. They are inspected through [`AttachmentFiles`] when
@@ -36,7 +36,6 @@ pub enum Privacy {
 }
 
 impl Privacy {
-    /// Returns the word for people.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Plain => "plain",
@@ -61,7 +60,6 @@ pub enum Mutability {
 }
 
 impl Mutability {
-    /// Returns the words for people.
     pub const fn words(self) -> &'static str {
         match self {
             Self::InPlace => "in place",
@@ -159,6 +157,8 @@ pub struct UniqueField {
 }
 
 /// Spec as its kind decoded it. `Debug` leaves the spec out: it may hold personal values.
+#[derive(derive_more::Debug)]
+#[debug("Read({references:?}, {issues:?})")]
 pub struct DecodedSpec {
     /// The canonical form.
     pub spec: Value,
@@ -166,12 +166,6 @@ pub struct DecodedSpec {
     pub issues: Vec<Issue>,
     /// Results of inspecting the files that it names.
     pub files: Vec<InspectedFile>,
-}
-
-impl fmt::Debug for DecodedSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Read({:?}, {:?})", self.references, self.issues)
-    }
 }
 
 /// One reason why a document does not fit its kind's shape.
@@ -205,7 +199,6 @@ pub struct Stamp {
     pub inode: u64,
 }
 
-/// Reason why a file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileProblem {
     /// Stable code.
@@ -223,7 +216,6 @@ pub struct FileRef {
     pub path: String,
 }
 
-/// Result of one inspection of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InspectedFile {
     /// The path below the opened folder.
@@ -243,23 +235,22 @@ pub(crate) fn inspect_all(
     let (mut looked, mut issues) = (Vec::new(), Vec::new());
     for FileRef { field, path } in named {
         let stamp = files.and_then(|files| files.stamp(path));
-        let found = files.map_or_else(|| Err(no_folder()), |files| files.inspect(path));
+        // A tree without an opened folder.
+        let closed = || {
+            FileProblem {
+            code: "reckon::file::closed",
+            message: "reckon.yaml opens no folder of attachments to specs".to_owned(),
+            help: "write `secrets: {attachments: DIR}` in reckon.yaml, or the `fref_` id of an uploaded file"
+                .to_owned(),
+        }
+        };
+        let found = files.ok_or_else(closed).and_then(|files| files.inspect(path));
         let found = found.map_err(|FileProblem { code, message, help }| {
             issues.push(Issue::error(code, field, message, &help));
         });
         looked.push(InspectedFile { path: path.clone(), stamp, file: found.ok() });
     }
     (looked, issues)
-}
-
-/// Returns the problem of a tree without an opened folder.
-fn no_folder() -> FileProblem {
-    FileProblem {
-        code: "reckon::file::closed",
-        message: "reckon.yaml opens no folder of attachments to specs".to_owned(),
-        help: "write `secrets: {attachments: DIR}` in reckon.yaml, or the `fref_` id of an uploaded file"
-            .to_owned(),
-    }
 }
 
 /// Line of `secrets.env`: a name, or a prefix and `*`.

@@ -6,7 +6,6 @@
 //! checked elsewhere, over all documents.
 
 use serde::{Serialize, Serializer};
-use serde_json::Value;
 
 use crate::api::rules::FieldProblems;
 use crate::base::id::{Key, Kind, Name, NameError};
@@ -35,11 +34,6 @@ pub fn at_most(path: &str, text: &str, max: usize) -> Option<Issue> {
         let help = format!("write at most {max} characters");
         Issue::error("reckon::text::too_long", path, message, help)
     })
-}
-
-/// Checks both of the above.
-pub fn not_blank_and_at_most(path: &str, text: &str, example: &str, max: usize) -> Option<Issue> {
-    not_blank(path, text, example).or_else(|| at_most(path, text, max))
 }
 
 /// Checks that the text has the form of an e-mail address. The address is not probed, and the
@@ -77,7 +71,6 @@ pub fn serialize_exposed<S: Serializer>(text: &Personal, serializer: S) -> Resul
     serializer.serialize_str(text.expose())
 }
 
-/// Serialises an optional personal text.
 pub fn serialize_exposed_option<S: Serializer>(
     text: &Option<Personal>,
     serializer: S,
@@ -85,7 +78,6 @@ pub fn serialize_exposed_option<S: Serializer>(
     text.as_ref().map(Personal::expose).serialize(serializer)
 }
 
-/// Serialises a list of personal texts.
 pub fn serialize_exposed_list<S: Serializer>(
     texts: &[Personal],
     serializer: S,
@@ -105,7 +97,6 @@ pub fn resolve_reference(kind: &str, text: &str, namespace: &Name) -> Result<Key
     }
 }
 
-/// Returns the issue with the reference at `path`.
 pub fn reference_issue(path: &str, kind: &str, text: &str) -> Option<Issue> {
     let error = resolve_reference(kind, text, &Name::default_namespace()).err()?.to_string();
     let (message, help) = error.rsplit_once("; ").unwrap_or((&error, "write a name"));
@@ -168,9 +159,4 @@ pub fn bearer_token_issue(manifest: &Manifest, what: &str, find: Find<'_>) -> Op
             "the gateway accepts these keys, the partner interface does not",
         )
     })
-}
-
-/// Returns whether the merchant's mode is `test`.
-pub fn is_test_merchant(merchant: &Manifest) -> bool {
-    merchant.spec.get("mode").and_then(Value::as_str) == Some("test")
 }

@@ -25,7 +25,6 @@ use crate::model::issue::Issue;
 /// Text by which a parser names the expected type of an amount.
 pub(crate) const EXPECTED_AMOUNT: &str = "an amount";
 
-/// Notation of an amount.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AmountNotation {
     /// A text with its currency.
@@ -36,7 +35,6 @@ pub enum AmountNotation {
     Invalid(MoneyError),
 }
 
-/// Amount in a spec.
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Amount {
@@ -62,7 +60,6 @@ impl Amount {
         }
     }
 
-    /// Returns the issue with the notation at `path`.
     pub fn issue(&self, path: &str, cx: &CheckCx) -> Option<Issue> {
         match &self.notation {
             AmountNotation::Text => None,
@@ -135,7 +132,6 @@ impl<'de> Deserialize<'de> for Amount {
     }
 }
 
-/// Canonical form, for reading.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CanonicalAmount {

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use crate::kinds::schema::kind::{CheckCx, Privacy, SpecField, Variables};
-use crate::kinds::secrets::redact::field_of;
+use crate::kinds::secrets::field_of;
 use crate::model::issue::Issue;
 
 /// Gives every sealed text its field, and returns the issues of sources that the operator's file

@@ -7,7 +7,6 @@
 //! A notification can have a bound: a maximum count within a span of the events' own time.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use chrono::{DateTime, Utc};
 use data_encoding::BASE32_NOPAD;
@@ -35,7 +34,8 @@ pub const NAMED_BY_CONTENT: &str = "$named_by_content";
 /// One action request of a run. No action is done before the whole run succeeded. `Debug` leaves
 /// the fields out: they may hold a payer's own text.
 #[serde_with::skip_serializing_none]
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize, derive_more::Debug)]
+#[debug("Wish({verb} {name})")]
 pub struct ActionRequest {
     /// The request's name beneath the event: chosen by the script, or derived from its content. One
     /// name does one thing, once.
@@ -73,9 +73,7 @@ impl ActionRequest {
         at: Option<DateTime<Utc>>,
     ) -> Result<Name, NameError> {
         let content = canonical(&json!([verb, merchant, fields, at]));
-        let digest = BASE32_NOPAD.encode(sha256(&content).as_bytes()).to_ascii_lowercase();
-        let digest: String = digest.chars().take(DIGEST_LENGTH).collect();
-        format!("{verb}-{digest}").parse()
+        format!("{verb}-{}", name_digest(&content, DIGEST_LENGTH)).parse()
     }
 
     /// Adds the digest of the content, where the name is not derived from it.
@@ -105,10 +103,10 @@ impl ActionRequest {
     }
 }
 
-impl fmt::Debug for ActionRequest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Wish({} {})", self.verb, self.name)
-    }
+/// Returns the first characters of a digest in lower-case base 32, for a name.
+pub(super) fn name_digest(content: &[u8], length: usize) -> String {
+    let digest = BASE32_NOPAD.encode(sha256(content).as_bytes()).to_ascii_lowercase();
+    digest.chars().take(length).collect()
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -121,7 +119,8 @@ pub struct HookRead {
 }
 
 /// One successful run. `Debug` leaves out the values that it read and kept.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize, derive_more::Debug)]
+#[debug("Run({script}: {function}, {requests:?})")]
 pub struct HookRun {
     /// The script: the name of its file without `.rhai`.
     pub script: String,
@@ -147,12 +146,6 @@ pub struct HookRun {
     /// journal.
     #[serde(skip)]
     pub answers: Vec<Value>,
-}
-
-impl fmt::Debug for HookRun {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Run({}: {}, {:?})", self.script, self.function, self.requests)
-    }
 }
 
 pub const COUNT_MAX: u32 = 1000;

@@ -5,14 +5,15 @@
 //! action (design.md, Hooks).
 
 use chrono::{DateTime, Utc};
-use data_encoding::BASE32_NOPAD;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::base::hash::{Digest, sha256};
+use crate::base::hash::Digest;
 use crate::base::id::{Key, Name, NameError};
 use crate::model::effect::Action;
-use crate::model::events::hook::{ActionRequest, HookRun, NOTIFY, RECONCILE, RESUME, SUSPEND};
+use crate::model::events::hook::{
+    ActionRequest, HookRun, NOTIFY, RECONCILE, RESUME, SUSPEND, name_digest,
+};
 
 /// Maximum length of a chain of causes: event, action, the event of that, and so on.
 pub const DEPTH_MAX: u32 = 4;
@@ -110,9 +111,7 @@ impl ActionRequestId {
     pub fn action_name(&self) -> Result<Name, NameError> {
         let Self { merchant, event, name } = self;
         let text = format!("{merchant}\0{event}\0{name}");
-        let digest = BASE32_NOPAD.encode(sha256(text.as_bytes()).as_bytes()).to_ascii_lowercase();
-        let digest: String = digest.chars().take(26).collect();
-        format!("hook-{digest}").parse()
+        format!("hook-{}", name_digest(text.as_bytes(), 26)).parse()
     }
 }
 

@@ -151,13 +151,6 @@ pub struct Payments {
     pub since: DateTime<Utc>,
 }
 
-/// The payment that one version of an object shows.
-struct ShownPayment {
-    payment: Payment,
-    /// It is a try of its own, and not the sum of tries that events report one by one.
-    is_try: bool,
-}
-
 impl Payments {
     /// Returns the known payments after this version of an object, from an event recorded at `at`
     /// by our clock.
@@ -169,7 +162,7 @@ impl Payments {
         previous: Option<&RemoteObject>,
         at: DateTime<Utc>,
     ) -> Option<Self> {
-        let ShownPayment { payment, is_try } = shown_payment(object, previous)?;
+        let (payment, is_try) = shown_payment(object, previous)?;
         if known.is_some_and(|known| known.last.at > payment.at) {
             return None;
         }
@@ -190,11 +183,6 @@ impl Payments {
         Some(Self { last, failures, since })
     }
 
-    /// Returns the known payments once a person excluded the failed payment from the collection.
-    fn after_exclusion(known: &Self, at: DateTime<Utc>) -> Option<Self> {
-        (known.failures > 0).then(|| Self { last: known.last.clone(), failures: 0, since: at })
-    }
-
     pub fn after_event(
         known: Option<&Self>,
         object: &RemoteObject,
@@ -202,7 +190,9 @@ impl Payments {
         at: DateTime<Utc>,
     ) -> Option<Self> {
         if object.kind == OCCURRENCE && object.status.as_deref() == Some("IGNORED") {
-            return Self::after_exclusion(known?, at);
+            // A person excluded the failed payment from the collection.
+            let known = known.filter(|known| known.failures > 0)?;
+            return Some(Self { last: known.last.clone(), failures: 0, since: at });
         }
         Self::after_version(known, object, previous, at)
     }
@@ -210,7 +200,12 @@ impl Payments {
 
 const OCCURRENCE: &str = "recurring_charge.occurrence";
 
-fn shown_payment(object: &RemoteObject, previous: Option<&RemoteObject>) -> Option<ShownPayment> {
+/// Returns the payment that one version of an object shows, and whether it is a try of its own, and
+/// not the sum of tries that events report one by one.
+fn shown_payment(
+    object: &RemoteObject,
+    previous: Option<&RemoteObject>,
+) -> Option<(Payment, bool)> {
     let status = object.status.as_deref()?;
     let before = previous.and_then(|previous| previous.status.as_deref());
     let is_try = object.kind == "transaction";
@@ -236,7 +231,7 @@ fn shown_payment(object: &RemoteObject, previous: Option<&RemoteObject>) -> Opti
         reason: object.failure.clone(),
         at: object.modified,
     };
-    Some(ShownPayment { payment, is_try })
+    Some((payment, is_try))
 }
 
 #[cfg(test)]

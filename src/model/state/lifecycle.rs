@@ -101,7 +101,6 @@ impl Epoch {
         )
     }
 
-    /// Explains why an object is looked up before its creation.
     pub fn lookup_reason(&self) -> String {
         format!("{}, and it may have been sent in between", self.began.describe())
     }

@@ -45,7 +45,6 @@ pub struct MissingDocumentRecord {
     pub change: MissingDocumentChange,
 }
 
-/// A change of a document's absence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MissingDocumentChange {
@@ -130,7 +129,6 @@ impl Collection {
     }
 }
 
-/// Maximum objects that a sentence names.
 pub(crate) const NAMED_MAX: usize = 3;
 
 /// Formats the blocking objects and the commands that resolve the block.

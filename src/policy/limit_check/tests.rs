@@ -62,6 +62,10 @@ fn usd(minor: i64) -> RunningTotals {
     RunningTotals { money: BTreeMap::from([(Currency::USD, minor)]), ..RunningTotals::default() }
 }
 
+fn check(limits: &Limits, wish: &SpendRequest, known: &Before) -> Option<LimitExceeded> {
+    check_single(limits, wish, known).or_else(|| check_sums(limits, wish, known))
+}
+
 /// Formats the name of the limit, its allowed value and the resulting value, or `within`.
 fn told(section: &LimitSet, before: &Before, wish: &SpendRequest) -> String {
     let limits = Limits { live: section.clone(), ..Limits::default() };

@@ -9,7 +9,7 @@ use crate::base::wording::{nearest, suggestion_help};
 use crate::kinds::register;
 use crate::kinds::register::KindRow;
 use crate::kinds::schema::kind::{Privacy, SpecField};
-use crate::kinds::secrets::redact::names_beneath;
+use crate::kinds::secrets::names_beneath;
 use crate::model::events::scripts::sum;
 use crate::policy::ScriptPower;
 use crate::scripting::host::argument_type::ArgumentType;

@@ -18,7 +18,7 @@ use crate::base::secret::mask_digits;
 use crate::kinds::register;
 use crate::kinds::register::KINDS;
 use crate::kinds::schema::kind::{Privacy, SpecField};
-use crate::kinds::secrets::redact::{field_of, without_private};
+use crate::kinds::secrets::{field_of, without_private};
 use crate::scripting::language::json::{parse_untrusted, untrusted_to_dynamic};
 use crate::scripting::language::names::EVENT_FIELDS;
 use crate::scripting::language::values::ScriptMoment;

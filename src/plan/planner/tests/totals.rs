@@ -4,8 +4,7 @@ use crate::base::id::Mode;
 use crate::base::money::Money;
 use crate::model::change::PlannedAction;
 use crate::model::effect::MoneyMove;
-use crate::model::plan::Plan;
-use crate::plan::incremental::{PlanTotals, summary};
+use crate::plan::incremental::PlanTotals;
 use crate::plan::planner::tests::*;
 
 fn money(amount: &str, mode: Mode, meaning: &'static str) -> MoneyMove {
@@ -101,13 +100,4 @@ fn what_is_not_ready_and_what_waits_for_a_person_are_counted_in_and_out() {
     totals.replace(Some(&held()), None);
     totals.replace(Some(&ready), None);
     assert_eq!((totals.unready_count(), totals.needing_attention()), (1, 0));
-}
-
-#[test]
-fn a_summary_counts_all_but_what_is_settled() {
-    use crate::model::change::PlannedAction::{Blocked, Create, Settled};
-    let steps = [Create, Settled, Create, Blocked, Settled];
-    let steps = steps.map(|verdict| step(verdict, false, Vec::new())).to_vec();
-    let told = summary(&Plan { steps, totals: BTreeMap::new() });
-    assert_eq!(told, BTreeMap::from([(Create, 2), (Blocked, 1)]));
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::api::call::Method;
 use crate::base::id::RemoteId;
 use crate::effects::core::row::{Baseline, LostReply, RemoteQuery};
-use crate::effects::payments::transactions::void;
+use crate::effects::payments::void;
 use crate::effects::register::{EFFECTS, READINGS};
 use crate::effects::testing::{intent, obligation};
 use crate::model::effect::Effect;

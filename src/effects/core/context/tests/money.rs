@@ -79,13 +79,14 @@ fn a_credit_without_its_mark_is_known_by_everything_else() {
 fn a_charge_asks_for_what_was_asked_and_a_hold_is_not_captured() {
     let movement = TransactionRequest {
         amount: usd("3.00 USD"),
-        method: "m1",
-        account: Some("a1"),
-        reference_text: Some("Rent"),
+        method: "m1".to_owned(),
+        account: Some("a1".to_owned()),
+        reference: Some("Rent".to_owned()),
+        hold: false,
         surcharge: None,
     };
-    let now = charge(obligation(), &movement, false);
-    let hold = charge(obligation(), &movement, true);
+    let now = charge(obligation(), &movement);
+    let hold = charge(obligation(), &TransactionRequest { hold: true, ..movement.clone() });
     assert_eq!(
         (&now.request.body["amount"], &now.request.body["method"]),
         (&json!(300), &json!("m1"))

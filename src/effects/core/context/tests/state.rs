@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
 use crate::effects::core::context::tests::{body, check, event, intent, kept, no_item, refused};
-use crate::effects::payments::transactions::{CaptureTime, capture, sign, void};
+use crate::effects::payments::{CaptureTime, capture, sign, void};
 use crate::effects::recurring::occurrences::pay;
 use crate::effects::register::effect_row;
 use crate::effects::testing::{items, no_path, obligation};

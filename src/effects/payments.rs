@@ -1,4 +1,5 @@
-//! Changes of a transaction: a hold is captured, a transaction is voided or signed (gateway-api,
+//! Effects that move money at once. Here are changes of a transaction: a hold is captured, a
+//! transaction is voided or signed (gateway-api,
 //! Transaction, POST …/capture, …/void, …/sign; service-facts, 43, 44). Refunds share the stored
 //! fields and the reads that settle a change.
 //!
@@ -8,6 +9,9 @@
 //! signature, so sending it again cannot double it; a refusal of a later send settles it. The
 //! strokes were drawn by a person and are secret.
 
+pub mod charge;
+pub mod refund;
+
 use serde_json::{Value, json};
 
 use crate::api::call::Call;
@@ -16,12 +20,11 @@ use crate::api::transaction_action::{CaptureCharge, ListHolds, SignTransaction, 
 use crate::base::hash::Mark;
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
-use crate::effects::core::context::{EffectBuilder, EffectContext, copy_fields, set_field};
+use crate::effects::core::context::{EffectContext, copy_fields, set_field};
 use crate::effects::core::evidence::{
     events_since, first_item, judge_object, new_event_data, newest_event, not_visible,
 };
-use crate::effects::core::expect;
-use crate::effects::core::expect::text;
+use crate::effects::core::expect::{self, text};
 use crate::effects::core::row::{
     Baseline, EffectRow, Isolation, Learned, LookupResult, RemoteAnswer, RemoteQuery, accept_any,
 };
@@ -80,25 +83,19 @@ pub(crate) const TRANSACTION_BASELINE: Baseline = Baseline {
     queries: |effect: &Effect| vec![newest_event(), transaction_query(effect.target.as_ref())],
     keep: |answers| {
         let mut before = first_item(answers.first());
-        if let (Value::Null, Some(RemoteAnswer::Body(_))) = (&before, answers.get(1)) {
+        let Some(RemoteAnswer::Body(one)) = answers.get(1) else { return before };
+        if before.is_null() {
             before = json!({});
         }
-        if let Some(RemoteAnswer::Body(one)) = answers.get(1) {
-            set_field(&mut before, "target", compared_fields(one));
-        }
+        let refunds = one.get("refunds").and_then(Value::as_array).into_iter().flatten();
+        let refunds: Vec<&Value> = refunds.filter_map(|refund| refund.get("id")).collect();
+        let mut seen = json!({ "refunds": refunds });
+        copy_fields(&mut seen, one, &COMPARED_FIELDS);
+        set_field(&mut before, "target", seen);
         before
     },
     refuse: accept_any,
 };
-
-/// Returns the fields of a transaction for later comparison.
-fn compared_fields(one: &Value) -> Value {
-    let refunds = one.get("refunds").and_then(Value::as_array).into_iter().flatten();
-    let refunds: Vec<&Value> = refunds.filter_map(|refund| refund.get("id")).collect();
-    let mut seen = json!({"refunds": refunds});
-    copy_fields(&mut seen, one, &COMPARED_FIELDS);
-    seen
-}
 
 /// Reads that settle a change of a transaction: the transaction, the events since the baseline, the
 /// holds.
@@ -226,13 +223,14 @@ fn capture_meaning(now: &Value) -> StatusMeaning {
     }
 }
 
-fn judge_capture(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
-    judge(intent, answers, capture_meaning)
-}
-
-pub(crate) const CHARGE_CAPTURE: EffectRow =
-    EffectRow::looked_up("charge.capture", Isolation::PerObject, queries, judge_capture, learn)
-        .with_baseline(Baseline { refuse, ..TRANSACTION_BASELINE });
+pub(crate) const CHARGE_CAPTURE: EffectRow = EffectRow::looked_up(
+    "charge.capture",
+    Isolation::PerObject,
+    queries,
+    |intent, answers| judge(intent, answers, capture_meaning),
+    learn,
+)
+.with_baseline(Baseline { refuse, ..TRANSACTION_BASELINE });
 
 pub fn void(cx: EffectContext, transaction: &RemoteId, words: Option<&str>) -> Effect {
     let body = json!({"reference": reference(&cx.source_id.mark(), words)});
@@ -250,13 +248,14 @@ fn void_meaning(now: &Value) -> StatusMeaning {
     }
 }
 
-fn judge_void(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
-    judge(intent, answers, void_meaning)
-}
-
-pub(crate) const TRANSACTION_VOID: EffectRow =
-    EffectRow::looked_up("transaction.void", Isolation::PerObject, queries, judge_void, learn)
-        .with_baseline(TRANSACTION_BASELINE);
+pub(crate) const TRANSACTION_VOID: EffectRow = EffectRow::looked_up(
+    "transaction.void",
+    Isolation::PerObject,
+    queries,
+    |intent, answers| judge(intent, answers, void_meaning),
+    learn,
+)
+.with_baseline(TRANSACTION_BASELINE);
 
 /// Stores a signature of a transaction; `data` is the reference to its sealed or stored strokes,
 /// never the strokes.

@@ -1,4 +1,4 @@
-//! Creates a charge that repeats, from a saved method or from an earlier charge's method and
+//! Effects on recurring charges and their occurrences. Here a charge that repeats is created, from a saved method or from an earlier charge's method and
 //! customer (gateway-api, POST /v1/recurring/charges, POST /v1/charges/{chargeId}/schedule).
 //!
 //! No idempotency key guards it. The mark is in the description and in `reference`. The list of
@@ -11,6 +11,11 @@
 //! baseline: exactly one that carries no mark and matches the request. If the service has no list,
 //! or shows anything else, the resource goes on hold.
 
+pub mod change;
+pub mod end;
+pub mod first_charge;
+pub mod occurrences;
+
 use serde_json::{Value, json};
 
 use crate::api::call::Call;
@@ -18,10 +23,9 @@ use crate::api::recurring::{CreateRecurring, ListRecurring, ScheduleCharge};
 use crate::base::fault_injection;
 use crate::base::hash::Mark;
 use crate::base::id::RemoteId;
-use crate::effects::core::context::{EffectBuilder, EffectContext, copy_fields, set_field};
+use crate::effects::core::context::{EffectContext, copy_fields, set_field};
 use crate::effects::core::evidence::{NEWEST_EVENT, events_since, first_item};
-use crate::effects::core::expect;
-use crate::effects::core::expect::text;
+use crate::effects::core::expect::{self, text};
 use crate::effects::core::row::{
     Baseline, EffectRow, Isolation, Learned, LookupResult, RemoteAnswer, RemoteQuery, accept_any,
 };
@@ -124,11 +128,6 @@ pub fn schedule_charge(
         .expecting("currency", currency)
 }
 
-/// Reads the newest recurring charge before sending: everything above it is new.
-fn newest(_: &Effect) -> Vec<RemoteQuery> {
-    vec![RemoteQuery::one(Call::to::<ListRecurring>(&[]).query("page", 1).query("page_size", 1))]
-}
-
 fn judge_scheduled(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     let (Some(RemoteAnswer::Items(items)), Some(newest)) =
         (answers.first(), intent.baseline.pointer("/results/0"))
@@ -171,7 +170,11 @@ pub(crate) const CHARGE_SCHEDULE: EffectRow = EffectRow::looked_up(
     learn,
 )
 .with_baseline(Baseline {
-    queries: newest,
+    // The newest recurring charge: everything above it is new.
+    queries: |_| {
+        let list = Call::to::<ListRecurring>(&[]).query("page", 1).query("page_size", 1);
+        vec![RemoteQuery::one(list)]
+    },
     keep: |answers| first_item(answers.first()),
     refuse: accept_any,
 });

@@ -1,4 +1,11 @@
-//! YAML shape of a merchant, and its checks without the service.
+//! Merchant: an account of the service, its mode and the credentials that open it. Its YAML shape,
+//! and its checks without the service.
+
+mod authorization;
+pub(crate) mod step;
+#[cfg(test)]
+mod tests;
+pub mod zone;
 
 use chrono_tz::Tz;
 use schemars::JsonSchema;
@@ -7,7 +14,6 @@ use serde_with::skip_serializing_none;
 
 use crate::base::id::{Mode, Name};
 use crate::kinds::json_schema::HiddenSecret;
-use crate::kinds::merchant::zone;
 use crate::kinds::merchant_application::MerchantApplicationKind;
 use crate::kinds::schema::kind::{CheckCx, Find, SpecField, SpecSchema, spec_fields};
 use crate::kinds::schema::text;
@@ -117,12 +123,9 @@ impl SpecSchema for MerchantKind {
         let issue = test.map(|application| {
             let message = format!("{} is a test: its code opens no account", application.key);
             let help = "name an application without `test`";
+            let (key, there) = (application.key.clone(), "the test is requested here");
             Issue::error("reckon::merchant::test_application", APPLICATION, message, help)
-                .with_related(
-                    Some(application.key.clone()),
-                    "spec.test",
-                    "the test is requested here",
-                )
+                .with_related(Some(key), "spec.test", there)
         });
         issue.into_iter().collect()
     }
@@ -146,22 +149,14 @@ fn web_url_issue(url: &str, cx: &CheckCx) -> Option<Issue> {
 
 fn credentials_issues(credentials: &CredentialsSpec) -> Vec<Issue> {
     let CredentialsSpec { authorization_code, access_token, application, keys } = credentials;
-    let given = [
-        authorization_code.is_some(),
-        access_token.is_some(),
-        application.is_some(),
-        keys.is_some(),
-    ];
+    let secrets = [authorization_code.is_some(), access_token.is_some()];
+    let given = secrets.into_iter().chain([application.is_some(), keys.is_some()]);
     let mut issues = Vec::new();
-    if given.iter().filter(|given| **given).count() != 1 {
+    if given.filter(|given| *given).count() != 1 {
         let help = "write one of `authorization_code`, `application`, `access_token` and `keys`";
         let message = "credentials have exactly one source";
-        issues.push(Issue::error(
-            "reckon::merchant::credentials",
-            "spec.credentials",
-            message,
-            help,
-        ));
+        let code = "reckon::merchant::credentials";
+        issues.push(Issue::error(code, "spec.credentials", message, help));
     }
     let name = application.as_deref();
     issues.extend(name.and_then(|name| text::reference_issue(APPLICATION, APPLICATION_KIND, name)));

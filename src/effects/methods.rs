@@ -1,5 +1,8 @@
-//! Parts that the effects on saved cards and saved banks share: the two types, and the stored
-//! fields of an answer (gateway-api, Saved cards, Saved banks).
+//! Effects on saved payment methods and their tokens: the two types of method, and the stored fields
+//! of an answer (gateway-api, Saved cards, Saved banks).
+
+pub mod change;
+pub mod save;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,9 +13,7 @@ use crate::api::saved_method::{
     CreateBank, CreateCard, GetBank, GetCard, ListBanks, ListCards, PatchBank, PatchCard,
 };
 use crate::base::id::{Key, RemoteId};
-use crate::effects::core::context::{
-    EffectBuilder, EffectContext, copy_fields, set_field, set_optional,
-};
+use crate::effects::core::context::{EffectContext, copy_fields, set_field, set_optional};
 use crate::effects::core::row::{Learned, RemoteQuery};
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;

@@ -1,13 +1,25 @@
-//! YAML shape of a saved method, the table of its fields, and its checks without the service.
+//! Saved method: a card or bank account that the service keeps and that charges can use
+//! (gateway-api, Saved cards, Saved banks). Its YAML shape, and its checks without the service.
+
+#[cfg(test)]
+mod bank_tests;
+pub mod details;
+#[cfg(test)]
+mod intake_tests;
+pub(crate) mod source;
+pub(crate) mod step;
+#[cfg(test)]
+mod step_tests;
+#[cfg(test)]
+mod tests;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::rules::REFERENCE_LENGTH_MAX;
 use crate::base::id::Name;
-use crate::effects::methods::method::PaymentMethodType;
-use crate::kinds::merchant::shape::MerchantKind;
-use crate::kinds::saved_method::details;
+use crate::effects::methods::PaymentMethodType;
+use crate::kinds::merchant::MerchantKind;
 use crate::kinds::saved_method::source::MethodSourceSpec;
 use crate::kinds::schema::kind::{CheckCx, Find, SpecField, SpecSchema, spec_fields};
 use crate::kinds::schema::text;
@@ -43,7 +55,31 @@ pub struct SavedMethodSpec {
 
 impl SpecSchema for SavedMethodKind {
     const NAME: &'static str = "SavedMethod";
-    const FIELDS: &'static [SpecField] = FIELDS;
+    /// The parts of the source that the service keeps change only by a token (gateway-api, PATCH
+    /// /v1/cards/{cardId}, PATCH /v1/banks/{bankId}).
+    const FIELDS: &'static [SpecField] = spec_fields! {
+        Plain Immutable "merchant": "The merchant that the method belongs to, NAME or NAMESPACE/NAME (design, Files).";
+        Plain Immutable "type": "`card` or `bank` (gateway-api, Payment method in a request).";
+        Plain ReplaceByToken "source": "Source of the data: a mapping that fits `type`, or `intake`, where the payer enters it on a page of ours or `reckon attach` supplies a one-time token (design, Files).";
+        Plain ReplaceByToken "source.card": "A card (gateway-api, Saved cards).";
+        Secret ReplaceByToken "source.card.number": "`{env: NAME}`, `{file: NAME}`, or a published test number under a merchant in test mode (gateway-api, POST /v1/cards).";
+        Plain ReplaceByToken "source.card.exp_month": "Month of expiry, 1 to 12 (gateway-api, POST /v1/cards).";
+        Plain ReplaceByToken "source.card.exp_year": "Year of expiry, two or four digits (gateway-api, POST /v1/cards; service-facts, 31).";
+        Personal ReplaceByToken "source.card.name": "The holder, at most 64 characters (gateway-api, Saved card; service-facts, 31).";
+        Personal ReplaceByToken "source.card.address1": "Street and number, at most 64 characters (gateway-api, Saved card; service-facts, 31).";
+        Personal ReplaceByToken "source.card.city": "City, at most 64 characters (gateway-api, Saved card; service-facts, 31).";
+        Personal ReplaceByToken "source.card.state": "State or province (gateway-api, Saved card).";
+        Personal ReplaceByToken "source.card.postal_code": "3 to 9 letters and digits (gateway-api, Saved card; service-facts, 31).";
+        Plain ReplaceByToken "source.bank": "A bank account (gateway-api, Saved banks).";
+        Plain ReplaceByToken "source.bank.routing_number": "Nine digits, the last of which checks the others (gateway-api, POST /v1/banks).";
+        Secret ReplaceByToken "source.bank.account_number": "`{env: NAME}`, `{file: NAME}`, or, with a published test routing number under a merchant in test mode, 4 to 17 digits (gateway-api, POST /v1/banks; service-facts, 31).";
+        Plain ReplaceByToken "source.bank.account_type": "`CHECKING` or `SAVINGS` (gateway-api, Payment method in a request).";
+        Plain ReplaceByToken "source.bank.account_holder_type": "`business`, beside `name`; left out for an individual (gateway-api, Payment method in a request).";
+        Personal ReplaceByToken "source.bank.name": "The name of a business, at most 64 characters (gateway-api, Saved bank; service-facts, 31).";
+        Personal ReplaceByToken "source.bank.given_name": "An individual's given name, at most 64 characters (gateway-api, Payment method in a request).";
+        Personal ReplaceByToken "source.bank.surname": "An individual's family name, at most 64 characters (gateway-api, Payment method in a request).";
+        Plain InPlace "description": "A text of the merchant's own, at most 64 characters (gateway-api, PATCH /v1/cards, PATCH /v1/banks; service-facts, 31).";
+    };
     type Spec = SavedMethodSpec;
 
     fn check(spec: &SavedMethodSpec, _cx: &CheckCx) -> Vec<Issue> {
@@ -53,11 +89,8 @@ impl SpecSchema for SavedMethodKind {
         issues.extend(source_issues(*method_type, source).filter(|_| !source.is_empty()));
         issues.extend(source.card().map(details::card_issues).unwrap_or_default());
         issues.extend(source.bank().map(details::bank_issues).unwrap_or_default());
-        let description = description.as_deref();
-        issues.extend(
-            description
-                .and_then(|one| text::at_most("spec.description", one, REFERENCE_LENGTH_MAX)),
-        );
+        let length = |one: &str| text::at_most("spec.description", one, REFERENCE_LENGTH_MAX);
+        issues.extend(description.as_deref().and_then(length));
         issues.extend(reference.issue(
             "spec.reference",
             "reckon keeps its mark in `reference`, to find the method again",
@@ -67,10 +100,8 @@ impl SpecSchema for SavedMethodKind {
     }
 
     fn references(spec: &SavedMethodSpec, namespace: &Name) -> Vec<Reference> {
-        text::references(
-            &[(text::MERCHANT_FIELD, MerchantKind::NAME, Some(&*spec.merchant))],
-            namespace,
-        )
+        let merchant = (text::MERCHANT_FIELD, MerchantKind::NAME, Some(&*spec.merchant));
+        text::references(&[merchant], namespace)
     }
 
     fn check_links(spec: &SavedMethodSpec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
@@ -78,7 +109,8 @@ impl SpecSchema for SavedMethodKind {
         let empty = Some(&spec.source).filter(|_| empty);
         let empty = empty.and_then(|source| source_issues(spec.method_type, source));
         let merchant = text::referenced_manifest(manifest, "spec.merchant", find);
-        let live = merchant.filter(|merchant| !text::is_test_merchant(merchant));
+        let mode = |merchant: &Manifest| merchant.spec.get("mode").cloned();
+        let live = merchant.filter(|merchant| mode(merchant) != Some("test".into()));
         let issue = live.zip(spec.source.literal()).map(|(merchant, (path, _))| {
             let message = format!("a test number cannot be saved: {} is live", merchant.key);
             let help = format!("write {FORMS}, or use a merchant in test mode");
@@ -111,29 +143,3 @@ fn source_issues(method_type: PaymentMethodType, source: &MethodSourceSpec) -> O
     let issue = Issue::error("reckon::saved_method::source", &path, message, help);
     Some(issue.with_related(None, "spec.type", format!("the method is a `{wanted}`")))
 }
-
-/// All fields. The parts of the source that the service keeps change only by a token (gateway-api,
-/// PATCH /v1/cards/{cardId}, PATCH /v1/banks/{bankId}).
-pub(super) const FIELDS: &[SpecField] = spec_fields! {
-    Plain Immutable "merchant": "The merchant that the method belongs to, NAME or NAMESPACE/NAME (design, Files).";
-    Plain Immutable "type": "`card` or `bank` (gateway-api, Payment method in a request).";
-    Plain ReplaceByToken "source": "Source of the data: a mapping that fits `type`, or `intake`, where the payer enters it on a page of ours or `reckon attach` supplies a one-time token (design, Files).";
-    Plain ReplaceByToken "source.card": "A card (gateway-api, Saved cards).";
-    Secret ReplaceByToken "source.card.number": "`{env: NAME}`, `{file: NAME}`, or a published test number under a merchant in test mode (gateway-api, POST /v1/cards).";
-    Plain ReplaceByToken "source.card.exp_month": "Month of expiry, 1 to 12 (gateway-api, POST /v1/cards).";
-    Plain ReplaceByToken "source.card.exp_year": "Year of expiry, two or four digits (gateway-api, POST /v1/cards; service-facts, 31).";
-    Personal ReplaceByToken "source.card.name": "The holder, at most 64 characters (gateway-api, Saved card; service-facts, 31).";
-    Personal ReplaceByToken "source.card.address1": "Street and number, at most 64 characters (gateway-api, Saved card; service-facts, 31).";
-    Personal ReplaceByToken "source.card.city": "City, at most 64 characters (gateway-api, Saved card; service-facts, 31).";
-    Personal ReplaceByToken "source.card.state": "State or province (gateway-api, Saved card).";
-    Personal ReplaceByToken "source.card.postal_code": "3 to 9 letters and digits (gateway-api, Saved card; service-facts, 31).";
-    Plain ReplaceByToken "source.bank": "A bank account (gateway-api, Saved banks).";
-    Plain ReplaceByToken "source.bank.routing_number": "Nine digits, the last of which checks the others (gateway-api, POST /v1/banks).";
-    Secret ReplaceByToken "source.bank.account_number": "`{env: NAME}`, `{file: NAME}`, or, with a published test routing number under a merchant in test mode, 4 to 17 digits (gateway-api, POST /v1/banks; service-facts, 31).";
-    Plain ReplaceByToken "source.bank.account_type": "`CHECKING` or `SAVINGS` (gateway-api, Payment method in a request).";
-    Plain ReplaceByToken "source.bank.account_holder_type": "`business`, beside `name`; left out for an individual (gateway-api, Payment method in a request).";
-    Personal ReplaceByToken "source.bank.name": "The name of a business, at most 64 characters (gateway-api, Saved bank; service-facts, 31).";
-    Personal ReplaceByToken "source.bank.given_name": "An individual's given name, at most 64 characters (gateway-api, Payment method in a request).";
-    Personal ReplaceByToken "source.bank.surname": "An individual's family name, at most 64 characters (gateway-api, Payment method in a request).";
-    Plain InPlace "description": "A text of the merchant's own, at most 64 characters (gateway-api, PATCH /v1/cards, PATCH /v1/banks; service-facts, 31).";
-};

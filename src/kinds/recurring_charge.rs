@@ -1,12 +1,30 @@
-//! Fields of a recurring charge, and its checks without the service.
+//! Recurring charge: an amount that a saved method pays by a schedule (gateway-api, Recurring
+//! charge). Its checks without the service.
+
+mod account;
+#[cfg(test)]
+mod account_tests;
+mod ending;
+pub mod import;
+#[cfg(test)]
+mod intake_details_tests;
+pub mod method;
+#[cfg(test)]
+mod method_tests;
+mod request;
+pub mod spec;
+mod step;
+#[cfg(test)]
+mod step_tests;
+#[cfg(test)]
+mod tests;
 
 use crate::base::hash::Mark;
 use crate::base::id::{Name, RemoteId};
 use crate::base::money::Money;
-use crate::kinds::merchant::shape::MerchantKind;
-use crate::kinds::recurring_charge::spec;
+use crate::kinds::merchant::MerchantKind;
 use crate::kinds::recurring_charge::spec::{FIELDS, FirstCharge, RecurringChargeSpec, Surcharge};
-use crate::kinds::saved_method::shape::SavedMethodKind;
+use crate::kinds::saved_method::SavedMethodKind;
 use crate::kinds::schema::kind::{CheckCx, Find, SpecField, SpecSchema};
 use crate::kinds::schema::text;
 use crate::kinds::schema::values::{Amount, WholeNumber};
@@ -71,7 +89,6 @@ fn mixed_currency_issue(path: &str, amount: Money, other: Money) -> Issue {
     )
 }
 
-/// Checks the amount of a first charge that is made now.
 pub(super) fn first_amount_issue(spec: &RecurringChargeSpec, cx: &CheckCx) -> Option<Issue> {
     let first = spec.first_amount.as_ref()?;
     if spec.first_charge == FirstCharge::Scheduled && spec.from_charge.is_none() {

@@ -1,5 +1,8 @@
-//! Decoding of an action's fields, as strict as the decoding of a manifest, and the effect that an
-//! action builds.
+//! Actions that a person or a script requests: the decoding of their fields, as strict as the
+//! decoding of a manifest, and the effect that an action builds.
+
+pub mod merchant_data;
+pub mod payments;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -9,7 +12,6 @@ use crate::base::id::Mode;
 use crate::base::money::Money;
 use crate::model::effect::{Effect, MoneyMove};
 
-/// Effect of an action, and the money that it moves.
 #[derive(Debug)]
 pub struct ActionEffect {
     pub effect: Effect,
@@ -39,8 +41,8 @@ macro_rules! action {
         pub(crate) fn $name(
             $cx: $crate::effects::core::context::EffectContext,
             fields: &serde_json::Value,
-        ) -> Result<$crate::effects::actions::fields::ActionEffect, String> {
-            let $fields { $($field),* } = $crate::effects::actions::fields::decode(fields)?;
+        ) -> Result<$crate::effects::actions::ActionEffect, String> {
+            let $fields { $($field),* } = $crate::effects::actions::decode(fields)?;
             $body
         }
     };

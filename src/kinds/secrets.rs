@@ -1,19 +1,20 @@
 //! Privacy of fields, and specs without their private values.
 //!
 //! [`redact`] is for storage: equal values give equal digests under one key, so a change is visible
-//! and the value is not. [`mask`] is for people. Both also remove card numbers from plain texts. A
-//! secret's source (`{env: NAME}`) is no secret and stays.
+//! and the value is not. [`without_private`] is for scripts and people. Both also mask card numbers in
+//! plain texts. A secret's source (`{env: NAME}`) is no secret and stays.
+
+pub mod secret_place;
+pub mod secret_source;
 
 use serde_json::{Value, json};
 
 use crate::base::hash::{canonical, keyed_digest};
-use crate::base::secret::{Personal, mask_digits};
+use crate::base::secret::mask_digits;
 use crate::kinds::schema::kind::{Privacy, SpecField};
 
 /// Domain label that separates these digests from all others under the same key.
 const LABEL: &str = "spec-field";
-/// Replacement for a secret or a number of a personal field.
-const MASK: &str = "•••";
 
 /// Returns the field that covers `path` (`spec.line_items[0].rate`): the longest entry at or above
 /// it.
@@ -70,25 +71,6 @@ fn is_beneath(path: &str, above: &str) -> bool {
 /// Result for a leaf: (its privacy, its place as the table writes it, its value). None drops it.
 type Leaf<'a> = &'a dyn Fn(Privacy, &str, &Value) -> Option<Value>;
 
-/// Returns the canonical spec with `{"digest": "…"}`, 12 digits of a keyed hash, in place of
-/// personal values and of secrets in plain text.
-pub fn redact(fields: &[SpecField], spec: &Value, key: &[u8; 32]) -> Value {
-    replace_private(fields, spec, &|_, place, value| {
-        let data = canonical(&json!([place, value]));
-        json!({ "digest": keyed_digest(key, LABEL, &data).short() })
-    })
-}
-
-/// Returns the canonical spec for people: `J•••` for a personal text, `•••` for a secret in plain
-/// text.
-pub fn mask(fields: &[SpecField], spec: &Value) -> Value {
-    replace_private(fields, spec, &|privacy, _, value| match (privacy, value) {
-        (Privacy::Personal, Value::String(text)) => json!(Personal::from(text.as_str()).mask()),
-        (Privacy::Plain, Value::String(text)) => json!(mask_digits(text)),
-        _ => json!(MASK),
-    })
-}
-
 /// Returns the canonical spec without the private values that `shows` hides; card numbers in plain
 /// texts are masked.
 pub fn without_private(fields: &[SpecField], spec: &Value, shows: fn(Privacy) -> bool) -> Value {
@@ -100,23 +82,21 @@ pub fn without_private(fields: &[SpecField], spec: &Value, shows: fn(Privacy) ->
     walk(fields, &mut String::new(), spec, &leaf).unwrap_or_default()
 }
 
-/// Replaces private values: personal ones, secrets in plain text, and plain texts with a card
-/// number.
-fn replace_private(
-    fields: &[SpecField],
-    spec: &Value,
-    replacement: &dyn Fn(Privacy, &str, &Value) -> Value,
-) -> Value {
-    let replaced = |privacy: Privacy, place: &str, value: &Value| {
+/// Returns the canonical spec with `{"digest": "…"}`, 12 digits of a keyed hash, in place of
+/// personal values, of secrets in plain text, and of plain texts with a card number.
+pub fn redact(fields: &[SpecField], spec: &Value, key: &[u8; 32]) -> Value {
+    let leaf = |privacy: Privacy, place: &str, value: &Value| {
         let is_private = match (privacy, value) {
             (Privacy::Secret, value) => !is_source(value),
             (Privacy::Personal, value) => !value.is_null(),
             (Privacy::Plain, Value::String(text)) => mask_digits(text) != *text,
             (Privacy::Plain, _) => false,
         };
-        Some(if is_private { replacement(privacy, place, value) } else { value.clone() })
+        let data = || canonical(&json!([place, value]));
+        let digest = || json!({ "digest": keyed_digest(key, LABEL, &data()).short() });
+        Some(if is_private { digest() } else { value.clone() })
     };
-    walk(fields, &mut String::new(), spec, &replaced).unwrap_or_default()
+    walk(fields, &mut String::new(), spec, &leaf).unwrap_or_default()
 }
 
 /// Returns a value with the results of its leaves: every secret, and all that is neither a mapping

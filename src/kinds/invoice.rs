@@ -1,14 +1,22 @@
-//! YAML shape of an invoice, and its checks without the service.
+//! Invoice: a request for payment to a contact, and its e-mails (partner-api, Invoice). Its fields,
+//! and its checks without the service.
+
+pub mod prerequisites;
+pub mod spec;
+mod step;
+#[cfg(test)]
+mod step_tests;
+#[cfg(test)]
+mod tests;
 
 use chrono::{DateTime, NaiveDate};
 
 use crate::base::id::Name;
 use crate::kinds::contact::ContactKind;
-use crate::kinds::invoice::spec;
 use crate::kinds::invoice::spec::{
     AttachmentSpec, InvoiceSpec, LineItemSpec, MessageSpec, QUANTITY, RATE_TYPE,
 };
-use crate::kinds::merchant::shape::MerchantKind;
+use crate::kinds::merchant::MerchantKind;
 use crate::kinds::schema::kind::{CheckCx, FileRef, Find, SpecField, SpecSchema, spec_fields};
 use crate::kinds::schema::text;
 use crate::model::issue::Issue;

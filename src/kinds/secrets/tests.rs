@@ -53,8 +53,6 @@ fn where_a_secret_comes_from_is_no_secret() {
     let spec = method("{env: CARD_OF_JANE}", "Jane");
     let redacted = redact(fields("SavedMethod"), &spec, &KEY);
     assert_eq!(redacted["source"]["card"]["number"], json!({"env": "CARD_OF_JANE"}));
-    let masked = mask(fields("SavedMethod"), &spec);
-    assert_eq!(masked["source"]["card"]["number"], json!({"env": "CARD_OF_JANE"}));
 }
 
 #[test]
@@ -72,29 +70,11 @@ fn a_program_s_name_stays_and_a_sealed_text_does_not() {
 }
 
 #[test]
-fn people_see_masks() {
-    let masked = mask(fields("SavedMethod"), &method("4242424242424242", "Jane"));
-    assert_eq!(
-        masked,
-        json!({
-            "merchant": "acme",
-            "type": "card",
-            "source": {"card": {
-                "number": "•••", "exp_month": 1, "exp_year": 2031, "name": "J•••", "city": "C•••", "postal_code": "7•••",
-            }},
-            "description": "canary card •••• 1111",
-        })
-    );
-}
-
-#[test]
 fn addresses_in_lists_are_personal() {
     let spec = good(
         "Invoice",
         "merchant: a\ncontact: b\nbank_account: c\ninvoice_date: 2026-11-30\nline_items: [{description: D, rate_per_quantity: 1}]\ninvoice_messages: [{email_addresses: [canary@example.com], subject: S}]",
     );
-    let masked = mask(fields("Invoice"), &spec);
-    assert_eq!(masked["invoice_messages"], json!([{"email_addresses": ["c•••"], "subject": "S"}]));
     assert!(!redact(fields("Invoice"), &spec, &KEY).to_string().contains("canary"));
 }
 

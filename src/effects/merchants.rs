@@ -14,6 +14,10 @@
 //! same record shows it: a lookup there settles a lost answer. A new primary account takes that role
 //! from another account, so one such change is open at a time.
 
+pub mod authorization;
+pub mod read;
+pub mod settings;
+
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
@@ -24,14 +28,14 @@ use crate::api::merchant::{
 };
 use crate::base::id::RemoteId;
 use crate::base::secret::Secret;
-use crate::effects::core::context::{EffectBuilder, EffectContext, set_field};
+use crate::effects::core::context::{EffectContext, set_field};
 use crate::effects::core::expect::text;
 use crate::effects::core::row::{
     EffectRow, Isolation, Learned, LookupResult, ReadingCx, ReadingError, ReadingRow, RemoteAnswer,
     RemoteQuery,
 };
 use crate::effects::merchants::settings::{CARD_SETTINGS, mismatched_settings};
-use crate::effects::methods::method::PaymentMethodType;
+use crate::effects::methods::PaymentMethodType;
 use crate::model::effect::{Effect, ExposureCounts};
 use crate::model::intent::Intent;
 
@@ -43,12 +47,10 @@ pub fn change_merchant(cx: EffectContext, set: Map<String, Value>) -> Effect {
 }
 
 /// Stores only the id of the merchant's record, which the service answers.
-fn learn_record(_: &Intent, reply: &Value) -> Result<Learned, String> {
-    Learned::object(reply, json!({}))
-}
-
 pub(crate) const MERCHANT_CHANGE: EffectRow =
-    EffectRow::resent("merchant.change", Isolation::PerMerchant, learn_record);
+    EffectRow::resent("merchant.change", Isolation::PerMerchant, |_, reply| {
+        Learned::object(reply, json!({}))
+    });
 
 /// Clears the parts of a merchant's test data in `what`. As a rule this removes more than one
 /// object; their number at the service is unknown.
@@ -63,13 +65,10 @@ pub fn purge_of(effect: &Effect) -> Option<Purge> {
     what.flatten()
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "other effects' answers may be of no use")]
-fn learn_purge(_: &Intent, _: &Value) -> Result<Learned, String> {
-    Ok(Learned::existing(json!({})))
-}
-
 pub(crate) const MERCHANT_PURGE: EffectRow =
-    EffectRow::resent("merchant.purge", Isolation::PerMerchant, learn_purge);
+    EffectRow::resent("merchant.purge", Isolation::PerMerchant, |_, _| {
+        Ok(Learned::existing(json!({})))
+    });
 
 pub const ACCOUNTS: &str = "merchant.accounts";
 /// Fact that names the sealed secret keys of the accounts.
@@ -182,10 +181,6 @@ fn learn_change(intent: &Intent, reply: &Value) -> Result<Learned, String> {
     Learned::object(reply, json!({}))
 }
 
-fn change_queries(_: &Intent) -> Vec<RemoteQuery> {
-    account_queries(&Value::Null)
-}
-
 fn judge_change(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     let merchant = match answers.first() {
         Some(RemoteAnswer::Body(merchant)) => merchant,
@@ -204,7 +199,13 @@ fn judge_change(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
 }
 
 const fn change_row(name: &'static str) -> EffectRow {
-    EffectRow::looked_up(name, Isolation::PerMerchant, change_queries, judge_change, learn_change)
+    EffectRow::looked_up(
+        name,
+        Isolation::PerMerchant,
+        |_| account_queries(&Value::Null),
+        judge_change,
+        learn_change,
+    )
 }
 
 pub(crate) const ACCOUNT_CHANGE: EffectRow = change_row("account.change");
@@ -214,7 +215,7 @@ pub(crate) const ACH_ACCOUNT_CHANGE: EffectRow = change_row("ach_account.change"
 mod tests {
     use super::*;
     use crate::effects::core::row::LostReply;
-    use crate::effects::payments::transactions::void;
+    use crate::effects::payments::void;
     use crate::effects::testing::{intent, judged, no_path, obligation};
 
     #[test]
@@ -226,9 +227,10 @@ mod tests {
         assert!(effect.expect.is_empty());
         let asked = intent(MERCHANT_CHANGE.name, &json!({}), Value::Null);
         let shown = json!({"id": "m1", "contact_email": "jane@example.com"});
-        let learned = learn_record(&asked, &shown).unwrap();
+        let learn = MERCHANT_CHANGE.learn;
+        let learned = learn(&asked, &shown).unwrap();
         assert_eq!((learned.exists, &learned.facts), (true, &json!({})));
-        assert!(learn_record(&asked, &json!({})).is_err(), "no merchant answered");
+        assert!(learn(&asked, &json!({})).is_err(), "no merchant answered");
     }
 
     #[test]
@@ -260,9 +262,11 @@ mod tests {
             MERCHANT_PURGE.lost_reply,
             LostReply::Retry { max_sends: 50, refusal_settles: true }
         ));
-        let learned =
-            learn_purge(&intent(MERCHANT_PURGE.name, &json!({}), Value::Null), &Value::Null)
-                .unwrap();
+        let learned = (MERCHANT_PURGE.learn)(
+            &intent(MERCHANT_PURGE.name, &json!({}), Value::Null),
+            &Value::Null,
+        )
+        .unwrap();
         assert!(learned.exists && learned.remote_id.is_none());
     }
 
