@@ -5,7 +5,9 @@
 //! program (parse or deserialise) and never again. None of these types is secret: all of them may
 //! be printed.
 
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
@@ -14,6 +16,9 @@ use serde::{Deserialize, Serialize};
 use serde_with::{DeserializeFromStr, SerializeDisplay};
 
 mod number;
+mod shared;
+
+use shared::SharedValues;
 
 pub use number::{IntentId, Mode, NumberError, Sequence};
 
@@ -166,15 +171,73 @@ pub enum KeyError {
 
 /// Identity of one manifest: kind, namespace and name. Written `Kind/namespace/name`.
 ///
-/// Many maps hold the same key, each a hundred thousand of them: all of them share one text.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr)]
+/// Many maps hold the same key, each a hundred thousand of them. Equal keys are one allocation,
+/// also of different origin, so keys are equal exactly if they point to the same one.
+#[derive(Clone, SerializeDisplay, DeserializeFromStr)]
 pub struct Key(Arc<KeyParts>);
 
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// The keys in use.
+static KEYS: LazyLock<SharedValues<KeyParts>> = LazyLock::new(SharedValues::default);
+/// The kinds and the namespaces of keys in use.
+static WORDS: LazyLock<SharedValues<str>> = LazyLock::new(SharedValues::default);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyParts {
     pub kind: Kind,
     pub namespace: Name,
     pub name: Name,
+}
+
+impl KeyParts {
+    fn texts(&self) -> [&str; 3] {
+        [&self.kind.0, &self.namespace.0, &self.name.0]
+    }
+
+    /// Shares the texts that many keys have.
+    fn with_shared_words(self) -> Self {
+        let share = |text: Arc<str>| WORDS.share(&&*text, |word| *word == *text, || text.clone());
+        let namespace = if self.namespace.is_default_namespace() {
+            Name::default_namespace()
+        } else {
+            Name(share(self.namespace.0))
+        };
+        Self { kind: Kind(share(self.kind.0)), namespace, name: self.name }
+    }
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Key {}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.0).hash(state);
+    }
+}
+
+/// Orders keys by their texts: kind, namespace, name.
+impl Ord for Key {
+    fn cmp(&self, other: &Self) -> Ordering {
+        if self == other {
+            return Ordering::Equal;
+        }
+        let compare = |one: &Arc<str>, other: &Arc<str>| {
+            if Arc::ptr_eq(one, other) { Ordering::Equal } else { one.cmp(other) }
+        };
+        compare(&self.kind.0, &other.kind.0)
+            .then_with(|| compare(&self.namespace.0, &other.namespace.0))
+            .then_with(|| self.name.cmp(&other.name))
+    }
+}
+
+impl PartialOrd for Key {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 impl Deref for Key {
@@ -193,7 +256,9 @@ impl fmt::Debug for Key {
 
 impl From<KeyParts> for Key {
     fn from(parts: KeyParts) -> Self {
-        Self(Arc::new(parts))
+        let texts = parts.texts();
+        let make = || Arc::new(parts.clone().with_shared_words());
+        Self(KEYS.share(&texts, |known| known.texts() == texts, make))
     }
 }
 
@@ -232,10 +297,15 @@ impl FromStr for Key {
         }
         let (namespace, name) = match rest.split_once('/') {
             Some((_, name)) if name.contains('/') => return Err(shape()),
-            Some((namespace, name)) => (namespace.parse()?, name.parse()?),
-            None => (Name::default_namespace(), rest.parse()?),
+            Some((namespace, name)) => (namespace, name),
+            None => (DEFAULT_NAMESPACE, rest),
         };
-        Ok(Self::new(Kind::new(kind), &namespace, &name))
+        let texts = [kind, namespace, name];
+        // The names of a known key were checked.
+        if let Some(known) = KEYS.find(&texts, |known| known.texts() == texts) {
+            return Ok(Self(known));
+        }
+        Ok(Self::new(Kind::new(kind), &namespace.parse()?, &name.parse()?))
     }
 }
 

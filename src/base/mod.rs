@@ -1,4 +1,4 @@
-//! Values without I/O: ids, money, schedules, time, digests, card numbers and secrets; and the only
+//! Values without I/O: ids, money, schedules, time, due times, digests, card numbers and secrets; and the only
 //! access to folders.
 //!
 //! Floor 0: imports only itself from this crate. Every type here is a value with its rule, checked
@@ -20,4 +20,5 @@ pub mod packed;
 pub mod page_style;
 pub mod schedule;
 pub mod secret;
+pub mod timers;
 pub mod wording;

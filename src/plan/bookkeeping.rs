@@ -45,7 +45,9 @@ impl Planner {
         let refused = step.is_some_and(|step| matches!(step.reason, Reason::Refused(_)));
         let known = if refused { world.observed(key) } else { None };
         let is_retryable = known.is_some_and(|known| is_retried(&known));
-        set_member(&mut self.retryable_refusals, key, is_retryable);
+        if set_member(&mut self.retryable_refusals, key, is_retryable) {
+            self.refresh_changes.insert(key.clone());
+        }
     }
 
     /// Counts a removal since this planner began.

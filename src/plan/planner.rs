@@ -16,6 +16,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use crate::base::id::Key;
+use crate::base::timers::Timers;
 use crate::kinds::planning::step::{PlanningView, StepCx, merchant_of};
 use crate::kinds::register::{self, KindRow};
 use crate::kinds::remote::import_check::ImportCheck;
@@ -24,7 +25,7 @@ use crate::model::effect::{Effect, RemoteReading};
 use crate::model::manifest::Manifest;
 use crate::model::plan::{Plan, Reason, Step};
 use crate::model::state::observed::Observed;
-use crate::plan::incremental::{self, AccountBlocked, HealthChanges, PlanTotals};
+use crate::plan::incremental::{self, AccountBlocked, PlanTotals};
 use crate::plan::prune_state::{PruneState, set_member};
 use crate::plan::removal::is_dated;
 use crate::plan::state_view::{PlannerSettings, StateView, needs};
@@ -38,9 +39,11 @@ pub struct Planner {
     pub(crate) steps: BTreeMap<Key, Arc<Step>>,
     has_work: BTreeSet<Key>,
     date_dependent: BTreeSet<Key>,
-    health_changes: HealthChanges,
+    /// The time of the next change of each resource's health with the date.
+    health_changes: Timers<Key, DateTime<Utc>>,
     account_blocked: AccountBlocked,
     pub(crate) retryable_refusals: BTreeSet<Key>,
+    pub(crate) refresh_changes: BTreeSet<Key>,
     pub(crate) prune_state: PruneState,
     pub(crate) pending_moves: BTreeSet<Key>,
     pub(crate) removal_counts: BTreeMap<Removal, usize>,
@@ -56,9 +59,10 @@ impl Planner {
             steps: BTreeMap::new(),
             has_work: BTreeSet::new(),
             date_dependent: BTreeSet::new(),
-            health_changes: HealthChanges::default(),
+            health_changes: Timers::default(),
             account_blocked: AccountBlocked::default(),
             retryable_refusals: BTreeSet::new(),
+            refresh_changes: BTreeSet::new(),
             prune_state: PruneState::default(),
             pending_moves: BTreeSet::new(),
             removal_counts: BTreeMap::new(),
@@ -143,13 +147,17 @@ impl Planner {
         };
         set_member(&mut self.date_dependent, key, after.as_ref().is_some_and(dated));
         let turns = after.as_ref().and_then(|step| step.health.as_ref()?.next_change);
-        self.health_changes.note(key, turns);
+        self.health_changes.set(key.clone(), turns);
         let stalls = after.as_ref().is_some_and(|step| step.reason.depends_on_accounts());
         let merchant = match world.desired().manifests.get(key) {
             Some(manifest) => merchant_of(manifest),
             None => world.observed(key).map(|known| known.merchant.clone()),
         };
-        self.account_blocked.note(key, merchant.filter(|_| stalls));
+        let merchant = merchant.filter(|_| stalls);
+        let blocked_by = self.account_blocked.note(key, merchant.clone());
+        if blocked_by != merchant {
+            self.refresh_changes.extend(blocked_by.into_iter().chain(merchant));
+        }
         self.note_refusal(world, key, after.as_ref());
         self.note_absence(world, key, after.as_ref());
         self.note_removal(world, before.as_deref(), after.as_ref());
@@ -192,9 +200,15 @@ impl Planner {
         })
     }
 
-    /// Returns the merchants whose accounts, as far as known, block a resource.
-    pub fn account_blocked_merchants(&self) -> impl Iterator<Item = &Key> {
-        self.account_blocked.merchants()
+    /// Returns true for a merchant whose accounts, as far as known, block a resource.
+    pub fn is_account_blocked(&self, merchant: &Key) -> bool {
+        self.account_blocked.contains(merchant)
+    }
+
+    /// Returns, once, the merchants and resources for which [`Self::is_account_blocked`] or
+    /// [`Self::retryable_refusals`] may have changed.
+    pub fn take_refresh_changes(&mut self) -> BTreeSet<Key> {
+        std::mem::take(&mut self.refresh_changes)
     }
 
     /// Returns the resources that were refused for a cause that may change at the service.
@@ -212,12 +226,12 @@ impl Planner {
 
     /// Returns the resources whose health changed with the date since their steps were computed.
     pub fn health_due(&self, now: DateTime<Utc>) -> BTreeSet<Key> {
-        self.health_changes.due(now).cloned().collect()
+        self.health_changes.due_by(now).cloned().collect()
     }
 
     /// Returns the time of the next change of some resource's health with the date.
     pub fn next_health_change(&self) -> Option<DateTime<Utc>> {
-        self.health_changes.next()
+        self.health_changes.next_due()
     }
 
     pub fn step(&self, key: &Key) -> Option<&Arc<Step>> {

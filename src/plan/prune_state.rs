@@ -7,13 +7,14 @@
 //! Two documents with the same fingerprint, the content apart from the name, may be one that was
 //! renamed.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::base::hash::{Digest, canonical, sha256};
-use crate::base::id::{Key, Mode};
+use crate::base::id::{Key, Kind, Mode};
 use crate::kinds::planning::step::{
     MERCHANT, StepCx, current_key, deletion_of, merchant_of, mode_of,
 };
@@ -46,6 +47,12 @@ struct OrphanObject {
 pub(crate) struct PruneState {
     documents: DocumentCounts,
     orphans: BTreeMap<Key, OrphanObject>,
+    /// Number of objects that are removed with their documents.
+    removals: usize,
+    /// Live objects that are removed with their documents and have no mark yet.
+    unmarked: BTreeSet<Key>,
+    /// Number of objects without document, by kind and content.
+    contents: BTreeMap<(Kind, Fingerprint), usize>,
     /// New documents that have the essence of an object without document, and whether they move
     /// money.
     new_documents: BTreeMap<Key, (Fingerprint, bool)>,
@@ -77,10 +84,7 @@ impl PruneState {
             let merchant = needs.iter().find(|need| need.kind.as_str() == MERCHANT).cloned();
             if key.kind.as_str() == MERCHANT { Some(key.clone()) } else { merchant }
         };
-        if before.is_some() != after.is_some() && self.orphans.values().any(|gone| gone.is_removal)
-        {
-            self.changed = true;
-        }
+        self.changed |= before.is_some() != after.is_some() && self.removals > 0;
         if let Some(needs) = before {
             self.documents.remove(&key.kind, merchant_in(needs).as_ref());
         }
@@ -146,16 +150,15 @@ impl PruneState {
 
     /// Returns the essence of a new document, if an object without document has the same.
     fn new_fingerprint(&self, cx: &StepCx<'_>, manifest: &PackedManifest) -> Option<Fingerprint> {
+        let kind = &manifest.key.kind;
+        let mut same_kind = self.contents.range((kind.clone(), None)..);
         if manifest.annotations.moved_from.is_some()
-            || !self.orphans.keys().any(|gone| gone.kind == manifest.key.kind)
+            || same_kind.next().is_none_or(|((first, _), _)| first != kind)
         {
             return None;
         }
         let essence = of_manifest(&manifest.unpack(), cx.digest_key)?;
-        let same = |(key, gone): (&Key, &OrphanObject)| {
-            key.kind == manifest.key.kind && gone.fingerprint == essence
-        };
-        self.orphans.iter().any(same).then_some(essence)
+        self.contents.contains_key(&(kind.clone(), essence)).then_some(essence)
     }
 
     fn set_orphan(&mut self, key: &Key, gone: Option<OrphanObject>) {
@@ -165,6 +168,7 @@ impl PruneState {
         self.changed = true;
         self.search |= gone.is_some() && !self.orphans.contains_key(key);
         let before = self.orphans.remove(key);
+        self.count_orphan(key, before.as_ref(), gone.as_ref());
         for held in before.iter().filter(|gone| gone.is_removal).flat_map(|gone| &gone.dependencies)
         {
             if let Some(holders) = self.holders.get_mut(held) {
@@ -178,6 +182,32 @@ impl PruneState {
             self.dirty.insert(held.clone());
         }
         self.orphans.insert(key.clone(), gone);
+    }
+
+    /// Updates the counts of objects without document for one of them.
+    fn count_orphan(
+        &mut self,
+        key: &Key,
+        before: Option<&OrphanObject>,
+        after: Option<&OrphanObject>,
+    ) {
+        let content = |gone: &OrphanObject| (key.kind.clone(), gone.fingerprint);
+        if let Some(gone) = before {
+            self.removals = self.removals.saturating_sub(usize::from(gone.is_removal));
+            if let Entry::Occupied(mut entry) = self.contents.entry(content(gone)) {
+                *entry.get_mut() = entry.get().saturating_sub(1);
+                if *entry.get() == 0 {
+                    entry.remove();
+                }
+            }
+        }
+        if let Some(gone) = after {
+            self.removals = self.removals.saturating_add(usize::from(gone.is_removal));
+            let count = self.contents.entry(content(gone)).or_default();
+            *count = count.saturating_add(1);
+        }
+        let is_unmarked = after.is_some_and(|gone| gone.is_removal && gone.unmarked);
+        set_member(&mut self.unmarked, key, is_unmarked);
     }
 
     /// Returns, once, whether new documents must be searched for twins of objects without document.
@@ -251,7 +281,7 @@ impl PruneState {
 
     /// Returns the live objects that are to be removed and have no mark yet.
     pub(crate) fn unmarked_removals(&self) -> impl Iterator<Item = &Key> {
-        self.orphans.iter().filter(|(_, gone)| gone.is_removal && gone.unmarked).map(|(key, _)| key)
+        self.unmarked.iter()
     }
 
     /// Returns whether the document is missing and the object is removed with it.
@@ -298,13 +328,9 @@ fn differing_keys<T: PartialEq>(before: &BTreeMap<Key, T>, after: &BTreeMap<Key,
     all.into_iter().filter(|key| before.get(*key) != after.get(*key)).cloned().collect()
 }
 
-/// Puts a key into a set, or takes it out.
-pub(crate) fn set_member(set: &mut BTreeSet<Key>, key: &Key, is_member: bool) {
-    if is_member {
-        set.insert(key.clone());
-    } else {
-        set.remove(key);
-    }
+/// Puts a key into a set, or takes it out. Returns true if that changed the set.
+pub(crate) fn set_member(set: &mut BTreeSet<Key>, key: &Key, is_member: bool) -> bool {
+    if is_member { set.insert(key.clone()) } else { set.remove(key) }
 }
 
 /// The fields that name resources which may have been renamed along with the document, and borrowed
@@ -333,3 +359,6 @@ pub(crate) fn of_manifest(manifest: &Manifest, digest_key: &[u8; 32]) -> Option<
     let essence = of_applied(&redact(row.fields, &manifest.spec, digest_key));
     essence.is_some().then_some(essence)
 }
+
+#[cfg(test)]
+mod tests;

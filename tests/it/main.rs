@@ -16,6 +16,7 @@ mod accounts;
 mod adopt_daemon;
 mod approval;
 mod client_log;
+mod crowd;
 mod drift;
 mod edits;
 mod epoch;

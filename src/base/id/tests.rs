@@ -91,3 +91,35 @@ fn a_mode_is_written_in_lower_case_everywhere() {
     }
     assert!("TEST".parse::<Mode>().is_err());
 }
+
+#[test]
+fn equal_keys_are_one_whatever_they_come_from() {
+    let parsed: Key = "Contact/jane-shared".parse().unwrap();
+    let whole: Key = "Contact/default/jane-shared".parse().unwrap();
+    let read: Key = serde_json::from_str("\"Contact/default/jane-shared\"").unwrap();
+    let name = |text: &str| -> Name { text.parse().unwrap() };
+    let joined = Key::new(Kind::new("Contact"), &name("default"), &name("jane-shared"));
+    for other in [whole, read, joined] {
+        assert_eq!(parsed, other);
+        assert!(std::ptr::eq(&*parsed, &*other));
+    }
+    let elsewhere: Key = "Contact/other/jane-shared".parse().unwrap();
+    assert_ne!(parsed, elsewhere);
+}
+
+#[test]
+fn keys_are_ordered_by_kind_then_namespace_then_name() {
+    let mut keys = ["B/a/a", "A/b/a", "A/a-b/a", "A/a/b", "A/a/a", "A/a.b/a"].map(|text| {
+        let key: Key = text.parse().unwrap();
+        key
+    });
+    keys.sort();
+    let order = keys.map(|key| key.to_string());
+    assert_eq!(order, ["A/a/a", "A/a/b", "A/a-b/a", "A/a.b/a", "A/b/a", "B/a/a"]);
+}
+
+#[test]
+fn a_known_key_permits_no_text_that_is_no_key() {
+    let odd = Key::new(Kind::new("no kind"), &"a".parse().unwrap(), &"b".parse().unwrap());
+    assert!(odd.to_string().parse::<Key>().is_err());
+}

@@ -159,7 +159,7 @@ impl Engine {
 
     /// Resources whose last attempt failed, with the failure.
     pub fn failures(&self) -> &BTreeMap<Key, TaskFailure> {
-        &self.scheduler.failures
+        self.scheduler.failures.all()
     }
 
     pub async fn run(

@@ -147,7 +147,8 @@ impl Engine {
     fn reconcile_for(&mut self, pending: PendingAction) {
         let key = pending.request.fields.get("key").and_then(Value::as_str);
         if let Some(key) = key.and_then(|key| key.parse::<Key>().ok()) {
-            self.readers.accounts.allow_all();
+            let owner = self.view().owner(&key);
+            self.readers.accounts.allow(owner.iter().chain([&key]));
             self.replan([key].into());
         }
         self.end_action(pending.id, ActionOutcome::Done, "looked at again".to_owned());

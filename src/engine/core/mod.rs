@@ -11,3 +11,6 @@ pub mod scheduling;
 pub mod start;
 pub mod tasks;
 pub mod upkeep;
+
+#[cfg(test)]
+mod tests;

@@ -57,6 +57,7 @@ impl Engine {
         if self.stopping {
             return;
         }
+        self.note_refresh_changes();
         let slots = self.read_slots();
         for (merchant, read) in self.readers.accounts.due_reads(snapshot!(self), slots) {
             self.scheduler.busy.insert(merchant);
@@ -64,9 +65,16 @@ impl Engine {
         }
     }
 
+    /// Sets the timers of the readings that the planner began or ceased to need.
+    fn note_refresh_changes(&mut self) {
+        let changed = self.planner.take_refresh_changes();
+        self.readers.accounts.note_changes(changed, &self.planner);
+    }
+
     /// Returns the time at which the next reading of accounts is due.
-    pub(crate) fn next_account_read(&self) -> Option<Instant> {
-        self.readers.accounts.next_due(snapshot!(self)).filter(|_| self.read_slots() > 0)
+    pub(crate) fn next_account_read(&mut self) -> Option<Instant> {
+        self.note_refresh_changes();
+        self.readers.accounts.next_due(&self.scheduler.busy).filter(|_| self.read_slots() > 0)
     }
 
     /// Permits one more try of each due effect that was refused for a reason that may change at the
@@ -75,7 +83,8 @@ impl Engine {
         if self.stopping {
             return;
         }
-        let due = self.readers.accounts.due_refusals(snapshot!(self)).into_iter();
+        self.note_refresh_changes();
+        let due = self.readers.accounts.due_refusals(&self.scheduler.busy).into_iter();
         let tried: BTreeSet<Key> = due.filter(|key| self.known_state.try_again(key)).collect();
         if !tried.is_empty() {
             self.replan(tried);

@@ -19,7 +19,17 @@ use crate::plan::state_view::StateView;
 impl Engine {
     /// Queues those of these resources whose step can be done now.
     pub(crate) fn enqueue(&mut self, keys: BTreeSet<Key>) {
+        self.note_steps(&keys);
         self.scheduler.enqueue(keys, &|key| self.planner.has_work(key));
+    }
+
+    /// Notes which of the failed resources still have a step that could be tried.
+    pub(crate) fn note_steps(&mut self, planned: &BTreeSet<Key>) {
+        for key in planned {
+            let step = self.planner.step(key);
+            let is_possible = step.is_some_and(|step| !step.needs_operator());
+            self.scheduler.failures.note_step(key, is_possible);
+        }
     }
 
     /// Queues the resources that waited for a lane.

@@ -63,7 +63,10 @@ impl Engine {
                 Some(work) => self.start(&key, &work)?,
                 // The work was possible when its step was planned, but no longer is: a date has
                 // passed.
-                None => drop(self.planner.recompute(&self.known_state, [key])),
+                None => {
+                    let made = self.planner.recompute(&self.known_state, [key]);
+                    self.note_steps(&made);
+                }
             }
         }
         Ok(())
@@ -78,7 +81,7 @@ impl Engine {
         {
             return Err(EngineError::Bug(format!("{key} has two tasks")));
         }
-        self.scheduler.backoff.start_try(key);
+        self.scheduler.backoff.stop(key);
         match work {
             StepWork::Effect(effect) if !self.enter_lane(key, effect) => self.release_slot(key),
             StepWork::Effect(effect) => {

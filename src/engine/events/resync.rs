@@ -32,7 +32,7 @@ impl EventSchedule {
             Err(why) => return drop(reply.send(Reply::Recovered(Err(why)))),
         };
         let now = Instant::now();
-        self.due.extend(left.iter().map(|merchant| (merchant.clone(), now)));
+        left.iter().for_each(|merchant| self.due.set(merchant.clone(), Some(now)));
         self.recovery = Some(EventResync { asked, left, done: Vec::new(), reply });
     }
 

@@ -13,6 +13,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::base::id::Key;
+use crate::base::timers::Timers;
 use crate::engine::events::poll::{self, PollRequest};
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::handles::task_result::{PollResult, Task};
@@ -39,7 +40,7 @@ const REFILL: Duration = Duration::from_secs(2);
 #[derive(Debug, Default)]
 pub(crate) struct EventSchedule {
     on: bool,
-    pub(crate) due: BTreeMap<Key, Instant>,
+    pub(crate) due: Timers<Key, Instant>,
     listed: BTreeMap<Key, Instant>,
     /// Time at which this process last read each merchant's list to its end; the journal records it
     /// every ten minutes.
@@ -78,8 +79,8 @@ impl EventSchedule {
     }
 
     pub(crate) fn schedule(&mut self, merchant: &Key) {
-        if self.on && merchant.kind.as_str() == MERCHANT {
-            self.due.entry(merchant.clone()).or_insert_with(Instant::now);
+        if self.on && merchant.kind.as_str() == MERCHANT && self.due.due(merchant).is_none() {
+            self.due.set(merchant.clone(), Some(Instant::now()));
         }
     }
 
@@ -92,30 +93,28 @@ impl EventSchedule {
                 continue;
             }
             let due = self.earliest_lookup(&merchant, now);
-            let due = self.due.get(&merchant).map_or(due, |known| due.min(*known));
-            self.due.insert(merchant, due);
+            self.due.set_earlier(merchant, due);
         }
     }
 
+    /// Returns the time of the next read; the merchants being read now are few.
     pub(crate) fn next_due(&self) -> Option<Instant> {
-        let idle = self.due.iter().filter(|(key, _)| !self.under_way.contains(key));
-        idle.map(|(_, due)| *due).min()
+        let mut due = self.due.in_order();
+        due.find(|(_, merchant)| !self.under_way.contains(*merchant)).map(|(due, _)| due)
     }
 
     /// Returns the reads of merchants' events that are due: at most `slots`.
     pub(crate) fn due_polls(&mut self, cx: Snapshot<'_>, slots: usize) -> Vec<Task> {
         let now = Instant::now();
-        let due = self.due.iter().filter(|(_, due)| **due <= now);
-        let due = due.map(|(merchant, _)| merchant.clone());
-        let idle = due.filter(|merchant| !self.under_way.contains(merchant));
-        let due: Vec<Key> = idle.take(slots).collect();
+        let due = self.due.due_by(now).filter(|merchant| !self.under_way.contains(*merchant));
+        let due: Vec<Key> = due.take(slots).cloned().collect();
         due.into_iter().filter_map(|merchant| self.start_poll(merchant, now, cx)).collect()
     }
 
     /// Returns the read of a merchant's events. A removed merchant is dropped, and one that is not
     /// ready is retried later.
     fn start_poll(&mut self, merchant: Key, now: Instant, cx: Snapshot<'_>) -> Option<Task> {
-        self.due.remove(&merchant);
+        self.due.set(merchant.clone(), None);
         // Later posts signal again: this read may already be past them.
         cx.shared.unread_posts.remove(&merchant);
         let Some(step) = cx.planner.step(&merchant) else {
@@ -154,8 +153,7 @@ impl EventSchedule {
     fn schedule_poll(&mut self, merchant: Key, wait: Duration) {
         let on = self.on || self.resync_start(&merchant).is_some();
         if let Some(due) = Instant::now().checked_add(wait).filter(|_| on) {
-            let due = self.due.get(&merchant).map_or(due, |known| due.min(*known));
-            self.due.insert(merchant, due);
+            self.due.set_earlier(merchant, due);
         }
     }
 

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio::time::Instant;
 
+use crate::base::timers::Timers;
 use crate::engine::scheduler::backoff::instant_of;
 use crate::model::events::hook_run::{ActionRequestId, Channel, Scheduled};
 use crate::store::read_model::model::{ReadModel, ReadModelError};
@@ -33,7 +34,7 @@ pub(crate) struct ActionQueue {
     /// Due, and waiting for a slot.
     ready: BTreeMap<Channel, BTreeSet<Scheduled>>,
     /// Retries, and actions that are due later since the clock was set back.
-    later: BTreeSet<(Instant, Scheduled)>,
+    later: Timers<Scheduled, Instant>,
     under_way: BTreeMap<ActionRequestId, Scheduled>,
     tries: BTreeMap<ActionRequestId, u32>,
     /// Every action of the index that is due by then was read, or came directly from a hook run.
@@ -73,11 +74,8 @@ impl ActionQueue {
         self.next = next;
         self.read_to = self.read_to.max(Some(by));
         let now = Instant::now();
-        while self.later.first().is_some_and(|(due, _)| *due <= now) {
-            let one = self.later.pop_first();
-            if let Some((_, one)) = one {
-                self.enqueue(one);
-            }
+        while let Some(one) = self.later.pop_due(now) {
+            self.enqueue(one);
         }
         Ok(())
     }
@@ -87,7 +85,7 @@ impl ActionQueue {
             return;
         }
         match instant_of(now, one.at).filter(|_| one.at > now) {
-            Some(due) => drop(self.later.insert((due, one))),
+            Some(due) => self.later.set(one, Some(due)),
             None => self.enqueue(one),
         }
     }
@@ -132,14 +130,14 @@ impl ActionQueue {
 
     /// Schedules an unsettled action again for this time.
     pub(crate) fn reschedule(&mut self, id: &ActionRequestId, due: Option<Instant>) {
-        if let (Some(one), Some(due)) = (self.under_way.remove(id), due) {
-            self.later.insert((due, one));
+        if let Some(one) = self.under_way.remove(id) {
+            self.later.set(one, due);
         }
     }
 
     /// Returns the time at which the next waiting action becomes due.
     pub(crate) fn next_due(&self, now: DateTime<Utc>) -> Option<Instant> {
-        let here = self.later.first().map(|(due, _)| *due);
+        let here = self.later.next_due();
         let there = self.next.and_then(|next| instant_of(now, next));
         here.into_iter().chain(there).min()
     }

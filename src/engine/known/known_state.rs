@@ -11,6 +11,7 @@ use crate::base::clock::SharedClock;
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
 use crate::base::packed::Packed;
+use crate::base::timers::Timers;
 use crate::client::gate::Urgency;
 use crate::engine::handles::access::CredentialSource;
 use crate::engine::handles::shared::EngineShared;
@@ -44,6 +45,7 @@ pub struct KnownState {
     guard: Option<Arc<SpendBudget>>,
     cautious_start: bool,
     suspended: BTreeMap<Key, Arc<Suspension>>,
+    suspension_ends: Timers<Key, DateTime<Utc>>,
     /// Tasks under way, by resource: the merchant whose credentials they use.
     at_work: BTreeMap<Key, Key>,
     /// Refused effects that are tried once more, by the intent that was refused.
@@ -70,9 +72,7 @@ impl KnownState {
         })?;
         let open = facts.open_intents()?.into_iter();
         let open = open.map(|open| (open.intent.key.clone(), Arc::new(open))).collect();
-        let suspended = facts.suspensions()?.into_iter();
-        let suspended = suspended.map(|one| (one.key.clone(), Arc::new(one))).collect();
-        Ok(Self {
+        let mut known_state = Self {
             files: SpecFiles::new(specs),
             facts: facts.clone(),
             clock,
@@ -81,10 +81,13 @@ impl KnownState {
             open,
             guard: None,
             cautious_start: false,
-            suspended,
+            suspended: BTreeMap::new(),
+            suspension_ends: Timers::default(),
             at_work: BTreeMap::new(),
             tried_again: BTreeMap::new(),
-        })
+        };
+        known_state.reload_suspensions()?;
+        Ok(known_state)
     }
 
     /// Adds limits; with `cautious_start`, live applications of a state that began empty wait for a
@@ -104,10 +107,8 @@ impl KnownState {
             Some(open) => self.open.insert(key.clone(), Arc::new(open)),
             None => self.open.remove(key),
         };
-        match self.facts.suspension(key)? {
-            Some(suspension) => self.suspended.insert(key.clone(), Arc::new(suspension)),
-            None => self.suspended.remove(key),
-        };
+        let suspension = self.facts.suspension(key)?;
+        self.note_suspension(key, suspension);
         Ok(())
     }
 
@@ -146,21 +147,45 @@ impl KnownState {
         CredentialSource { merchant, spec, is_read: false, account: None, urgency, generation }
     }
 
-    /// Returns the last suspension of every name, in effect or over.
-    pub(crate) fn suspensions(&self) -> impl Iterator<Item = &Arc<Suspension>> {
-        self.suspended.values()
+    fn note_suspension(&mut self, key: &Key, suspension: Option<Suspension>) {
+        self.suspension_ends.set(key.clone(), suspension.as_ref().and_then(|one| one.until));
+        match suspension {
+            Some(suspension) => self.suspended.insert(key.clone(), Arc::new(suspension)),
+            None => self.suspended.remove(key),
+        };
+    }
+
+    /// Returns true if any name is suspended, or was until its suspension ended.
+    pub(crate) fn has_suspensions(&self) -> bool {
+        !self.suspended.is_empty()
+    }
+
+    /// Returns the number of suspensions in force.
+    pub(crate) fn suspension_count(&self, now: DateTime<Utc>) -> usize {
+        self.suspended.len().saturating_sub(self.suspension_ends.due_by(now).count())
+    }
+
+    /// Returns the time at which the next suspension in force ends by itself.
+    pub(crate) fn next_suspension_end(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        self.suspension_ends.in_order().map(|(end, _)| end).find(|end| *end > now)
     }
 
     /// Drops the suspensions that ended, and returns their names, each once.
     pub(crate) fn drop_ended_suspensions(&mut self, now: DateTime<Utc>) -> Vec<Key> {
-        let ended = self.suspended.extract_if(.., |_, one| !one.is_in_force(now));
-        ended.map(|(key, _)| key).collect()
+        let mut ended = Vec::new();
+        while let Some(key) = self.suspension_ends.pop_due(now) {
+            self.suspended.remove(&key);
+            ended.push(key);
+        }
+        ended
     }
 
     /// Reads the suspensions again: those that ended may be in force again.
     pub(crate) fn reload_suspensions(&mut self) -> Result<(), ReadModelError> {
-        let all = self.facts.suspensions()?.into_iter();
-        self.suspended = all.map(|one| (one.key.clone(), Arc::new(one))).collect();
+        (self.suspended, self.suspension_ends) = (BTreeMap::new(), Timers::default());
+        for suspension in self.facts.suspensions()? {
+            self.note_suspension(&suspension.key.clone(), Some(suspension));
+        }
         Ok(())
     }
 
@@ -331,3 +356,6 @@ pub(crate) fn unprovable_action_reason(
     let Ok(action) = pending.action() else { return Ok(None) };
     Ok(if facts.is_released(&action)? { None } else { Some(epoch.action_hold_reason(&action)) })
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,10 +6,8 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::base::clock::timestamp;
-use crate::base::id::Key;
 use crate::client::gate::DownHost;
 use crate::engine::handles::shared::EngineError;
-use crate::engine::handles::task_result::TaskFailure;
 use crate::engine::protocol::diagnostics::{EventTotals, Metrics, StateReply};
 use crate::engine::protocol::query::{EngineQuery, Reply};
 use crate::engine::protocol::views::{DownHostView, Overview, TrafficView};
@@ -66,7 +64,9 @@ impl EngineView<'_> {
             resources,
             ready: resources.saturating_sub(totals.unready_count()),
             changes: totals.changes(),
-            stuck: totals.needing_attention().saturating_add(self.failures_needing_attention()),
+            stuck: totals
+                .needing_attention()
+                .saturating_add(self.scheduler.failures.attention_count()),
             orphaned: totals.count_of(PlannedAction::Orphan),
             suspended: self.suspended_count(),
             under_way: self.scheduler.busy.len().saturating_add(self.scheduler.queue.len()),
@@ -77,16 +77,6 @@ impl EngineView<'_> {
             head: data_encoding::HEXLOWER.encode(&head.hash),
             traffic: self.traffic(),
         }
-    }
-
-    /// Counts resources whose step is possible, but whose attempt fails for a reason that only a
-    /// person can change.
-    fn failures_needing_attention(&self) -> usize {
-        let unable = self.scheduler.failures.iter().filter(|(_, unable)| unable.needs_attention());
-        let step = |(key, _): &(&Key, &TaskFailure)| {
-            self.planner.step(key).is_some_and(|step| !step.needs_operator())
-        };
-        unable.filter(step).count()
     }
 
     pub(crate) fn metrics(&self) -> Result<Metrics, EngineError> {

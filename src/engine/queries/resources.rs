@@ -83,12 +83,18 @@ impl EngineView<'_> {
         }
     }
 
+    /// Returns the merchant of a resource, by its document or as last observed.
+    pub(crate) fn owner(&self, key: &Key) -> Option<Key> {
+        let said = self.known_state.desired().manifests.get(key).and_then(|one| merchant_of(one));
+        said.or_else(|| self.known_state.observed(key).map(|known| known.merchant.clone()))
+    }
+
     /// Returns the suspension of a resource, or of its merchant, that is now in effect.
     pub(crate) fn suspension(&self, key: &Key) -> Option<Arc<Suspension>> {
-        self.known_state.suspensions().next()?;
-        let said = self.known_state.desired().manifests.get(key).and_then(|one| merchant_of(one));
-        let known = || self.known_state.observed(key).map(|known| known.merchant.clone());
-        let names = [Some(key.clone()), said.or_else(known)].into_iter().flatten();
+        if !self.known_state.has_suspensions() {
+            return None;
+        }
+        let names = [Some(key.clone()), self.owner(key)].into_iter().flatten();
         let mut words = names.filter_map(|name| self.known_state.suspension(&name));
         words.find(|word| word.is_in_force(self.shared.now()))
     }
@@ -100,8 +106,7 @@ impl EngineView<'_> {
     }
 
     pub(crate) fn suspended_count(&self) -> usize {
-        let now = self.shared.now();
-        self.known_state.suspensions().filter(|one| one.is_in_force(now)).count()
+        self.known_state.suspension_count(self.shared.now())
     }
 
     /// Returns the resources that a suspension of this one affects: for a merchant, also those
@@ -115,8 +120,7 @@ impl EngineView<'_> {
     /// Returns the time at which the next suspension ends by itself.
     pub(crate) fn next_resumption(&self) -> Option<Instant> {
         let now = self.shared.now();
-        let ends = self.known_state.suspensions().filter_map(|one| one.until);
-        let next = ends.filter(|until| *until > now).min()?;
+        let next = self.known_state.next_suspension_end(now)?;
         let wait = next.signed_duration_since(now).to_std().ok()?;
         Instant::now().checked_add(wait.min(LOOK_EVERY))
     }

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
+use crate::base::timers::Timers;
 use crate::engine::handles::shared::EngineShared;
 use crate::engine::handles::task_result::{ListSeen, MerchantList, Task};
 use crate::engine::known::known_state::Snapshot;
@@ -34,7 +35,7 @@ const JITTER_PARTS: u32 = 5;
 #[derive(Debug, Default)]
 pub(crate) struct SweepSchedule {
     on: bool,
-    due: BTreeSet<(Instant, MerchantList)>,
+    due: Timers<MerchantList, Instant>,
     known: BTreeSet<MerchantList>,
     under_way: BTreeSet<MerchantList>,
     seen: BTreeMap<MerchantList, ListSeen>,
@@ -67,14 +68,12 @@ impl SweepSchedule {
     }
 
     fn sweep_after(&mut self, list: MerchantList, wait: Duration) {
-        if let Some(due) = Instant::now().checked_add(wait) {
-            self.due.insert((due, list));
-        }
+        self.due.set(list, Instant::now().checked_add(wait));
     }
 
     pub(crate) fn next_due(&self) -> Option<Instant> {
         let requested = self.requested.front().map(|_| Instant::now());
-        requested.or_else(|| self.due.first().map(|(due, _)| *due))
+        requested.or_else(|| self.due.next_due())
     }
 
     pub(crate) fn request(&mut self, merchants: &[Key]) {
@@ -96,15 +95,7 @@ impl SweepSchedule {
     }
 
     fn take_due(&mut self, now: Instant) -> Option<MerchantList> {
-        if let Some(list) = self.requested.pop_front() {
-            return Some(list);
-        }
-        let (due, list) = self.due.pop_first()?;
-        if due <= now {
-            return Some(list);
-        }
-        self.due.insert((due, list));
-        None
+        self.requested.pop_front().or_else(|| self.due.pop_due(now))
     }
 
     /// Returns the read of a list, unless a read is under way or the merchant is not ready.

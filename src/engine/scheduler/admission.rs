@@ -79,7 +79,7 @@ impl Scheduler {
         self.lanes.waiting.insert(key.clone());
         if let LaneBlocked::Unsettled(other) = blocked {
             let why = unsettled_message(&other);
-            self.failures.insert(key.clone(), TaskFailure::Blocked(why));
+            self.failures.insert(key, TaskFailure::Blocked(why));
         }
         false
     }
@@ -157,7 +157,7 @@ impl Scheduler {
     /// again.
     pub(crate) fn retry_unreachable(&mut self) {
         let silent = |failure: &TaskFailure| matches!(failure, TaskFailure::Unreachable(_));
-        let waiting = self.failures.iter().filter(|(_, failure)| silent(failure));
+        let waiting = self.failures.all().iter().filter(|(_, failure)| silent(failure));
         let waiting: BTreeSet<Key> = waiting.map(|(key, _)| key.clone()).collect();
         self.backoff.make_due(&waiting);
     }

@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::base::id::Key;
+use crate::base::timers::Timers;
 
 /// Ceiling of the wait before the first retry.
 const FIRST: Duration = Duration::from_secs(1);
@@ -17,62 +18,39 @@ const MOST: Duration = Duration::from_mins(5);
 /// Number of failures in a row after which the ceiling stops growing.
 const DOUBLINGS_MAX: u32 = 9;
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Default)]
 struct BackoffEntry {
     failures: u32,
-    due: Option<Instant>,
     /// True if its wait is over and it is queued: it does not become due a second time.
     queued: bool,
 }
 
-impl BackoffEntry {
-    /// Returns its place in the order, if it can become due.
-    fn place(&self) -> Option<Instant> {
-        self.due.filter(|_| !self.queued)
-    }
-}
-
-/// Every resource that waits for another try. Guarantees: `order` holds exactly those that can
-/// become due, so that finding the next one does not cost more with their number.
+/// Every resource that waits for another try; those that can become due have a timer.
 #[derive(Debug, Default)]
 pub struct Backoff {
     waiting: BTreeMap<Key, BackoffEntry>,
-    order: BTreeSet<(Instant, Key)>,
+    timers: Timers<Key, Instant>,
 }
 
 impl Backoff {
-    /// Changes a waiting resource, and its place in the order.
-    fn change(&mut self, key: &Key, change: impl FnOnce(&mut BackoffEntry)) {
-        let Some(waiting) = self.waiting.get_mut(key) else { return };
-        if let Some(due) = waiting.place() {
-            self.order.remove(&(due, key.clone()));
-        }
-        change(waiting);
-        self.order.extend(waiting.place().map(|due| (due, key.clone())));
-    }
-
     /// Notes a failure: the next try is due after a growing, random wait, and not before `least`.
     /// Returns the number of failures.
     pub(crate) fn fail(&mut self, key: &Key, least: Duration, rng: &mut dyn Rng) -> u32 {
-        self.waiting.entry(key.clone()).or_insert(BackoffEntry {
-            failures: 0,
-            due: None,
-            queued: false,
-        });
-        let mut failures = 0;
-        self.change(key, |waiting| {
-            waiting.failures = waiting.failures.saturating_add(1);
-            waiting.queued = false;
-            waiting.due =
-                Instant::now().checked_add(least.max(jittered_delay(waiting.failures, rng)));
-            failures = waiting.failures;
-        });
-        failures
+        let waiting = self.waiting.entry(key.clone()).or_default();
+        waiting.failures = waiting.failures.saturating_add(1);
+        waiting.queued = false;
+        let wait = least.max(jittered_delay(waiting.failures, rng));
+        self.timers.set(key.clone(), Instant::now().checked_add(wait));
+        waiting.failures
     }
 
-    /// Gives up on a resource until something about it changes.
-    pub(crate) fn give_up(&mut self, key: &Key) {
-        self.change(key, |waiting| waiting.due = None);
+    /// Makes a resource due at no time: a try of it is under way, or it is given up until something
+    /// about it changes.
+    pub(crate) fn stop(&mut self, key: &Key) {
+        if let Some(waiting) = self.waiting.get_mut(key) {
+            waiting.queued = false;
+            self.timers.set(key.clone(), None);
+        }
     }
 
     /// Makes these resources due now, since the awaited condition is met. Their failures stay
@@ -80,13 +58,16 @@ impl Backoff {
     pub(crate) fn make_due(&mut self, keys: &BTreeSet<Key>) {
         let now = Instant::now();
         for key in keys {
-            self.change(key, |waiting| waiting.due = waiting.due.map(|due| due.min(now)));
+            if let Some(due) = self.timers.due(key) {
+                self.timers.set(key.clone(), Some(due.min(now)));
+            }
         }
     }
 
     pub(crate) fn clear(&mut self, key: &Key) {
-        self.change(key, |waiting| waiting.due = None);
-        self.waiting.remove(key);
+        if self.waiting.remove(key).is_some() {
+            self.timers.set(key.clone(), None);
+        }
     }
 
     pub(crate) fn has_failed(&self, key: &Key) -> bool {
@@ -95,8 +76,8 @@ impl Backoff {
 
     /// Returns true if a resource may not be tried now.
     pub(crate) fn is_blocked(&self, key: &Key) -> bool {
-        let waiting = self.waiting.get(key);
-        waiting.is_some_and(|waiting| waiting.due.is_none_or(|due| due > Instant::now()))
+        let Some(waiting) = self.waiting.get(key) else { return false };
+        !waiting.queued && self.timers.due(key).is_none_or(|due| due > Instant::now())
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -105,33 +86,24 @@ impl Backoff {
 
     /// Returns true if no resource will be retried.
     pub(crate) fn nothing_due(&self) -> bool {
-        self.order.is_empty()
+        self.timers.is_empty()
     }
 
     pub(crate) fn next_due(&self) -> Option<Instant> {
-        self.order.first().map(|(due, _)| *due)
+        self.timers.next_due()
     }
 
     /// Returns the resources whose wait is over; their failures stay counted until they succeed.
     pub(crate) fn take_due(&mut self) -> BTreeSet<Key> {
         let now = Instant::now();
         let mut keys = BTreeSet::new();
-        while let Some((due, key)) = self.order.pop_first() {
-            if due > now {
-                self.order.insert((due, key));
-                break;
-            }
+        while let Some(key) = self.timers.pop_due(now) {
             if let Some(waiting) = self.waiting.get_mut(&key) {
                 waiting.queued = true;
             }
             keys.insert(key);
         }
         keys
-    }
-
-    /// Notes that a try is under way: the resource is no longer due.
-    pub(crate) fn start_try(&mut self, key: &Key) {
-        self.change(key, |waiting| waiting.due = None);
     }
 }
 

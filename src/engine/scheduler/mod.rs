@@ -2,6 +2,7 @@
 
 pub mod admission;
 pub mod backoff;
+pub mod failures;
 pub mod schedule;
 
 #[cfg(test)]

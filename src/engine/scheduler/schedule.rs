@@ -22,6 +22,7 @@ use crate::engine::handles::task_result::TaskFailure;
 use crate::engine::protocol::actions::ActionCommand;
 use crate::engine::protocol::query::Reply;
 use crate::engine::scheduler::backoff::Backoff;
+use crate::engine::scheduler::failures::Failures;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
@@ -35,7 +36,7 @@ pub(crate) struct Scheduler {
     pub(crate) throttle: Throttle,
     pub(crate) backoff: Backoff,
     /// Resources whose last attempt failed, with the failure.
-    pub(crate) failures: BTreeMap<Key, TaskFailure>,
+    pub(crate) failures: Failures,
     /// The selected resources; `None` selects all.
     pub(crate) targets: Option<BTreeSet<Key>>,
     pub(crate) superseded: Arc<KeySet>,
@@ -56,7 +57,7 @@ impl Scheduler {
             lanes: LaneTable::default(),
             throttle: Throttle::default(),
             backoff: Backoff::default(),
-            failures: BTreeMap::new(),
+            failures: Failures::default(),
             targets: None,
             superseded,
             limiter,
@@ -103,9 +104,9 @@ impl Scheduler {
     ) -> u32 {
         let failures = self.backoff.fail(key, least.max(failure.wait_min()), rng);
         if tries_max.is_some_and(|most| failures >= failure.tries(most)) {
-            self.backoff.give_up(key);
+            self.backoff.stop(key);
         }
-        self.failures.insert(key.clone(), failure);
+        self.failures.insert(key, failure);
         failures
     }
 

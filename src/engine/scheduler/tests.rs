@@ -157,7 +157,7 @@ async fn a_failed_try_waits_and_comes_back() {
     tokio::time::advance(Duration::from_secs(6)).await;
     scheduler.retry(&all);
     assert_eq!(scheduler.queue, [key("a")].into());
-    assert_eq!(scheduler.failures.len(), 1, "the failure is shown until the next try ends");
+    assert_eq!(scheduler.failures.all().len(), 1, "the failure is shown until the next try ends");
 }
 
 #[tokio::test(start_paused = true)]
@@ -190,7 +190,7 @@ async fn a_wait_ends_for_a_resource_that_has_no_work_any_more() {
     scheduler.fail(&key("a"), unreachable(), (Duration::ZERO, None), &mut rng());
     tokio::time::advance(Duration::from_mins(1)).await;
     scheduler.retry(&none);
-    assert!(scheduler.is_idle() && scheduler.failures.is_empty());
+    assert!(scheduler.is_idle() && scheduler.failures.all().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -263,7 +263,7 @@ fn a_blocked_effect_waits_and_is_queued_once_the_lane_is_free() {
     take(&mut scheduler, &first).unwrap();
     scheduler.lock([second.key.clone()]);
     assert!(!scheduler.enter_lane(&second.key, &second, false, std::iter::empty()));
-    assert!(!scheduler.busy.contains(&second.key) && scheduler.failures.is_empty());
+    assert!(!scheduler.busy.contains(&second.key) && scheduler.failures.all().is_empty());
     scheduler.leave_lane(&first.key, &all);
     assert_eq!(scheduler.queue, [second.key].into());
 }

@@ -6,7 +6,8 @@ use crate::plan::planner::tests::facts::*;
 use crate::plan::planner::tests::*;
 
 fn stalled(rig: &Rig) -> Vec<String> {
-    rig.planner.account_blocked_merchants().map(Key::short).collect()
+    let merchants = rig.planner.steps().filter(|step| rig.planner.is_account_blocked(&step.key));
+    merchants.map(|step| step.key.short()).collect()
 }
 
 fn dated(rig: &Rig) -> Vec<String> {
