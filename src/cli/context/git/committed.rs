@@ -1,11 +1,11 @@
 //! The documents of a commit by the very bytes that git keeps: no filter, no conversion, no index,
 //! no work tree.
 //!
-//! Guarantees: [`Committed::digest`] equals the digest of a loaded tree ([`SpecIndex::digest`]) if
+//! Guarantees: [`Committed::digest`] equals the digest of a loaded tree (see [`SpecIndex`]) if
 //! and only if the loader read these files and these bytes. So a judgement of the commit is one of
 //! the loaded tree.
 //!
-//! [`SpecIndex::digest`]: crate::spec::tree::index::SpecIndex::digest
+//! [`SpecIndex`]: crate::spec::tree::index::SpecIndex
 
 use std::collections::BTreeMap;
 use std::fs;
