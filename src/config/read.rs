@@ -90,7 +90,7 @@ fn parse(name: &str, dir: &Path, bytes: Vec<u8>) -> Result<Config, InvalidConfig
     let (problems, good) =
         sorted(problems.map(|problem| without_private_words(problem, &words)).collect());
     match config {
-        Some(config) if good => Ok(Config { warnings: problems, variables, ..config }),
+        Some(config) if good => Ok(Config { variables, ..config }),
         _ => {
             let source = MaskedSource::new(&source, &hidden);
             Err(InvalidConfig { file: Arc::from(name), problems, source })
@@ -179,7 +179,6 @@ impl ConfigReader<'_> {
             events: self.top_section(root, "events"),
             store: self.top_section(root, "store"),
             doubt: self.top_section(root, "doubt"),
-            warnings: Vec::new(),
             variables: BTreeSet::new(),
         }
     }
