@@ -17,11 +17,10 @@ use crate::config::settings::{
 use crate::kinds::schema::kind::{Mutability, Privacy, SpecField};
 use crate::kinds::secrets::secret_source::is_program;
 use crate::model::issue::PlacedIssue;
-use crate::spec::document::without_private_words;
 use crate::spec::header::API_VERSION;
 use crate::spec::text::decode::decode;
 use crate::spec::text::lint::{Keep, lint};
-use crate::spec::text::mask::{MaskedSource, PrivacyRules, private_lines};
+use crate::spec::text::mask::{MaskedSource, PrivacyRules, private_lines, without_private_words};
 use crate::spec::text::node::{Node, NodeEntry, NodeValue};
 use crate::spec::text::source::{SourceText, split};
 

@@ -25,7 +25,7 @@ use crate::spec::header::{self, DocumentHead};
 use crate::spec::text::clean::clean_value;
 use crate::spec::text::decode::Finding;
 use crate::spec::text::lint::{Keep, Linted, lint};
-use crate::spec::text::mask::{PrivacyRules, mask_words, private_lines};
+use crate::spec::text::mask::{PrivacyRules, private_lines, without_private_words};
 use crate::spec::text::node::{Node, locate, nearest_span};
 use crate::spec::text::source::{Slice, SourceText};
 
@@ -365,16 +365,6 @@ fn findings_with_places(
     let (more, rest) = with_places(cx, source, slice, header.issues.clone(), Vec::new());
     problems.extend(more);
     (problems, omitted.plus(rest))
-}
-
-/// Removes private words from the texts of the problem.
-pub(crate) fn without_private_words(mut problem: PlacedIssue, words: &[&str]) -> PlacedIssue {
-    problem.message = mask_words(&problem.message, words);
-    problem.help = mask_words(&problem.help, words);
-    for related in &mut problem.related {
-        related.message = mask_words(&related.message, words);
-    }
-    problem
 }
 
 fn rules(kinds: &'static [KindRow], root: Option<&Node>) -> PrivacyRules<'static> {
