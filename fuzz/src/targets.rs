@@ -26,6 +26,7 @@ use reckon::model::remote_object::RemoteObject;
 use reckon::scripting::host::script_event::ScriptEvent;
 use reckon::spec::document::{LazySource, ReadContext, private_ranges, read};
 use reckon::spec::text::decode::decode;
+use reckon::spec::text::lint::{Keep, lint};
 use reckon::spec::text::source::split;
 use reckon::store::disk::traits::{Disk, MemoryDisk};
 use reckon::store::journal::files::JournalOptions;
@@ -45,7 +46,13 @@ pub fn documents(bytes: &[u8]) {
     let source = LazySource::new(Arc::from("fuzz.yaml"), &decoded.text);
     let (slices, _) = split(&decoded.text);
     for slice in &slices {
-        placed(&decoded.text, &read(&cx, &source, slice, 0).problems);
+        let document = read(&cx, &source, slice, 0);
+        placed(&decoded.text, &document.problems);
+        if document.is_good() {
+            let found = lint(&decoded.text, slice, Keep::All).findings;
+            // Only the parser of the values decides what is YAML.
+            assert!(found.iter().all(|one| one.code == "reckon::yaml::syntax"), "{found:?}");
+        }
         for range in private_ranges(KINDS, &decoded.text, slice) {
             assert!(decoded.text.get(range.clone()).is_some(), "{range:?} is no part of the text");
         }

@@ -17,11 +17,10 @@ use crate::config::settings::{
 use crate::kinds::schema::kind::{Mutability, Privacy, SpecField};
 use crate::kinds::secrets::secret_source::is_program;
 use crate::model::issue::PlacedIssue;
-use crate::spec::document::without_private_words;
 use crate::spec::header::API_VERSION;
 use crate::spec::text::decode::decode;
 use crate::spec::text::lint::{Keep, lint};
-use crate::spec::text::mask::{MaskedSource, PrivacyRules, private_lines};
+use crate::spec::text::mask::{MaskedSource, PrivacyRules, private_lines, without_private_words};
 use crate::spec::text::node::{Node, NodeEntry, NodeValue};
 use crate::spec::text::source::{SourceText, split};
 
@@ -90,7 +89,7 @@ fn parse(name: &str, dir: &Path, bytes: Vec<u8>) -> Result<Config, InvalidConfig
     let (problems, good) =
         sorted(problems.map(|problem| without_private_words(problem, &words)).collect());
     match config {
-        Some(config) if good => Ok(Config { warnings: problems, variables, ..config }),
+        Some(config) if good => Ok(Config { variables, ..config }),
         _ => {
             let source = MaskedSource::new(&source, &hidden);
             Err(InvalidConfig { file: Arc::from(name), problems, source })
@@ -179,7 +178,6 @@ impl ConfigReader<'_> {
             events: self.top_section(root, "events"),
             store: self.top_section(root, "store"),
             doubt: self.top_section(root, "doubt"),
-            warnings: Vec::new(),
             variables: BTreeSet::new(),
         }
     }

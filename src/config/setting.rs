@@ -1,7 +1,6 @@
 //! A value of the file, or the name of the variable that holds it.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -146,11 +145,13 @@ pub enum ConfigError {
     Missing { path: &'static str, file: Arc<str> },
 }
 
-#[derive(Clone, PartialEq, Eq)]
+#[derive(derive_more::Debug, Clone, PartialEq, Eq)]
 pub enum Setting<T> {
     /// Written in the file, or the default.
+    #[debug("{_0:?}")]
     Literal(T),
     /// Held by a variable, read at first use.
+    #[debug("{{env: {}}}", _0.name)]
     Env(Variable),
 }
 
@@ -180,15 +181,6 @@ pub struct Variable {
     pub line: usize,
     /// The folder from which relative paths start.
     pub dir: Arc<Path>,
-}
-
-impl<T: fmt::Debug> fmt::Debug for Setting<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Literal(value) => value.fmt(f),
-            Self::Env(variable) => write!(f, "{{env: {}}}", variable.name),
-        }
-    }
 }
 
 impl<T: FromText + Clone> Setting<T> {

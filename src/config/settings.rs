@@ -27,7 +27,6 @@ use crate::config::setting::{ConfigError, EnvSource, FromText, Setting};
 use crate::config::value::{AmountFormat, HttpUrl, VaultKey};
 use crate::config::{limits, prune};
 use crate::kinds::schema::kind::{AttachmentFiles, CheckCx, EnvPattern, Variables};
-use crate::model::issue::PlacedIssue;
 use crate::model::manifest::OnDoubt;
 use crate::policy::PolicyRules;
 use crate::spec::tree::attachments::AttachmentFolder;
@@ -100,9 +99,6 @@ pub struct Config {
     /// The settlement of lost answers.
     #[schemars(with = "Option<DoubtSettings>")]
     pub doubt: DoubtSettings,
-    /// Oddities of the file that are no errors.
-    #[schemars(skip)]
-    pub warnings: Vec<PlacedIssue>,
     #[schemars(skip)]
     pub(crate) variables: BTreeSet<String>,
 }

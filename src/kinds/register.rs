@@ -7,6 +7,7 @@ use chrono::NaiveDate;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
+use serde_yaml::Value as YamlValue;
 
 use crate::base::decode::document::decode;
 use crate::base::decode::problem::DecodeProblem;
@@ -45,6 +46,9 @@ pub struct KindRow {
     /// Decodes one complete YAML document of this kind.
     pub read:
         fn(yaml: &str, namespace: &Name, cx: &CheckCx) -> Result<DecodedSpec, Vec<DecodeError>>,
+    /// Decodes the values of a spec; `None` where they do not fit, for reasons that
+    /// [`KindRow::read`] describes.
+    pub read_values: fn(spec: &YamlValue, namespace: &Name, cx: &CheckCx) -> Option<DecodedSpec>,
     pub check_links: fn(&Manifest, Find<'_>) -> Vec<Issue>,
     pub unique_field: fn(&Manifest) -> Option<&'static UniqueField>,
     pub step: fn(&StepCx<'_>, &Manifest, Option<&Observed>) -> StepDecision,
@@ -86,6 +90,7 @@ const fn row<K: ManifestKind>() -> KindRow {
         fields: K::FIELDS,
         schema: json_schema::of::<K>,
         read: read::<K>,
+        read_values: read_values::<K>,
         check_links: check_links::<K>,
         unique_field: K::unique_field,
         step: K::step,
@@ -123,16 +128,32 @@ fn read<K: SpecSchema>(
 ) -> Result<DecodedSpec, Vec<DecodeError>> {
     let DocumentBody { spec, .. } = decode::<DocumentBody<K::Spec>>(yaml)
         .map_err(|invalid| decode_error::decode_errors(K::FIELDS, invalid))?;
-    let mut canonical =
-        serde_json::to_value(&spec).map_err(|error| vec![spec_error::<K>(&error)])?;
-    let mut issues = K::check(&spec, cx);
+    check::<K>(&spec, namespace, cx).map_err(|error| vec![spec_error::<K>(&error)])
+}
+
+fn read_values<K: SpecSchema>(
+    spec: &YamlValue,
+    namespace: &Name,
+    cx: &CheckCx,
+) -> Option<DecodedSpec> {
+    check::<K>(&K::Spec::deserialize(spec).ok()?, namespace, cx).ok()
+}
+
+/// Checks a decoded spec.
+fn check<K: SpecSchema>(
+    spec: &K::Spec,
+    namespace: &Name,
+    cx: &CheckCx,
+) -> Result<DecodedSpec, serde_json::Error> {
+    let mut canonical = serde_json::to_value(spec)?;
+    let mut issues = K::check(spec, cx);
     issues.extend(secret_place::resolve_places(K::FIELDS, &mut canonical, cx));
-    let (files, troubles) = kind::inspect_all(&K::files(&spec), cx.files.as_deref());
+    let (files, troubles) = kind::inspect_all(&K::files(spec), cx.files.as_deref());
     issues.extend(troubles);
     Ok(DecodedSpec {
         spec: canonical,
         files,
-        references: K::references(&spec, namespace),
+        references: K::references(spec, namespace),
         issues: issues.into_iter().map(mask_numbers).collect(),
     })
 }

@@ -1,7 +1,8 @@
 //! Reads one document into a manifest, or into its problems.
 //!
-//! The order: the lint pass, the header, the kind's own reader. Issues name paths; only a document
-//! with an issue becomes a whole tree, to give its issues their places. A document whose header
+//! A clean document is parsed once, by [`serde_yaml`]. Every other one goes through the lint pass,
+//! the header and the kind's own reader, in this order. Issues name paths; only a document with an
+//! issue becomes a whole tree, to give its issues their places. A document whose header
 //! names it keeps its key even when the rest is bad, so that its dependants are known.
 
 use std::cell::{Cell, OnceCell};
@@ -21,9 +22,10 @@ use crate::model::issue::{
 };
 use crate::model::manifest::{Annotations, AttachedFile, DocumentPlace, Manifest, PackedManifest};
 use crate::spec::header::{self, DocumentHead};
+use crate::spec::text::clean::clean_value;
 use crate::spec::text::decode::Finding;
 use crate::spec::text::lint::{Keep, Linted, lint};
-use crate::spec::text::mask::{PrivacyRules, mask_words, private_lines};
+use crate::spec::text::mask::{PrivacyRules, private_lines, without_private_words};
 use crate::spec::text::node::{Node, locate, nearest_span};
 use crate::spec::text::source::{Slice, SourceText};
 
@@ -76,10 +78,26 @@ pub fn read(
         offset: slice.range.start.saturating_add(shift),
         length: slice.range.len(),
     };
+    match read_once(cx, source, slice) {
+        Some((header, spec)) => checked(cx, source, slice, header, Some(Ok(spec)), place),
+        None => read_with_places(cx, source, slice, place),
+    }
+}
+
+/// Reads any document, after the lint pass.
+fn read_with_places(
+    cx: &ReadContext,
+    source: &LazySource<'_>,
+    slice: &Slice,
+    place: DocumentPlace,
+) -> ParsedDocument {
     let linted = lint(source.text, slice, Keep::Head);
     let header = header::read_head(cx.kinds, linted.root.as_ref());
     if linted.findings.is_empty() {
-        return read_clean(cx, source, slice, header, place);
+        let text = source.text.get(slice.range.clone()).unwrap_or_default();
+        let namespace = header.namespace.clone().unwrap_or_else(Name::default_namespace);
+        let read = header.row.map(|row| (row.read)(text, &namespace, &cx.check));
+        return checked(cx, source, slice, header, read, place);
     }
     let (problems, omitted) = findings_with_places(cx, source, slice, &linted, &header);
     ParsedDocument {
@@ -134,17 +152,33 @@ impl<'a> LazySource<'a> {
     }
 }
 
-fn read_clean(
+/// Reads a document without any issue from its values; `None` for every other one. Only where a
+/// number stands for a text, which has lost its form, the text is parsed again.
+fn read_once(
+    cx: &ReadContext,
+    source: &LazySource<'_>,
+    slice: &Slice,
+) -> Option<(DocumentHead, DecodedSpec)> {
+    let text = source.text.get(slice.range.clone())?;
+    let value = clean_value(text)?;
+    let header = header::read_head(cx.kinds, Some(&Node::of_values(&value, SPEC)?));
+    let namespace = header.namespace.clone()?;
+    let row = header.row?;
+    let spec = (row.read_values)(value.get(SPEC)?, &namespace, &cx.check);
+    let spec = spec.or_else(|| (row.read)(text, &namespace, &cx.check).ok())?;
+    (header.issues.is_empty() && spec.issues.is_empty()).then_some((header, spec))
+}
+
+/// Returns the document of a header and its spec. `read` is `None` for an unknown kind.
+fn checked(
     cx: &ReadContext,
     source: &LazySource<'_>,
     slice: &Slice,
     header: DocumentHead,
+    read: Option<Result<DecodedSpec, Vec<DecodeError>>>,
     place: DocumentPlace,
 ) -> ParsedDocument {
-    let DocumentHead { row, key, namespace, labels, annotations, mut issues } = header;
-    let text = source.text.get(slice.range.clone()).unwrap_or_default();
-    let namespace = namespace.unwrap_or_else(Name::default_namespace);
-    let read = row.map(|row| (row.read)(text, &namespace, &cx.check));
+    let DocumentHead { row, key, namespace: _, labels, annotations, mut issues } = header;
     let mut misfits = Vec::new();
     let (mut manifest, mut sole, mut looked) = (None, None, Vec::new());
     match read {
@@ -333,16 +367,6 @@ fn findings_with_places(
     (problems, omitted.plus(rest))
 }
 
-/// Removes private words from the texts of the problem.
-pub(crate) fn without_private_words(mut problem: PlacedIssue, words: &[&str]) -> PlacedIssue {
-    problem.message = mask_words(&problem.message, words);
-    problem.help = mask_words(&problem.help, words);
-    for related in &mut problem.related {
-        related.message = mask_words(&related.message, words);
-    }
-    problem
-}
-
 fn rules(kinds: &'static [KindRow], root: Option<&Node>) -> PrivacyRules<'static> {
     let kind = root.and_then(|root| root.get("kind")).and_then(Node::text);
     let row = kinds.iter().find(|row| Some(row.name) == kind);
@@ -364,3 +388,6 @@ pub fn private_ranges(kinds: &'static [KindRow], text: &str, slice: &Slice) -> V
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

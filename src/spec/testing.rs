@@ -60,6 +60,7 @@ const fn row(name: &'static str) -> KindRow {
         fields: FIELDS,
         schema: || serde_json::Value::Bool(true),
         read,
+        read_values: |_, _, _| None,
         check_links,
         unique_field: sole,
         step: ContactKind::step,

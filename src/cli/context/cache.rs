@@ -79,7 +79,7 @@ pub(crate) fn cached_plan(setup: &Context, look: UnchangedBy) -> CommandResult<O
         && kept.config == config_digest(setup)
         && (kept.position, kept.head) == (peeked.head.sequence, peeked.head.hash)
         && (kept.settled || kept.quarter == quarter())
-        && SpecIndex::decode(kept.seen.specs).is_ok_and(|files| match look {
+        && SpecIndex::decode(&kept.seen.specs).is_ok_and(|files| match look {
             UnchangedBy::Metadata => files.is_unchanged(&setup.place()),
             UnchangedBy::Content => files.has_same_contents(&setup.place()),
         })
@@ -99,10 +99,7 @@ fn quarter() -> i64 {
 
 /// Returns the marks of the files, as this loader read them.
 pub(crate) fn file_marks(loader: &Loader, read_at_ns: i64) -> FileMarks {
-    FileMarks {
-        specs: loader.index(read_at_ns).header().to_vec(),
-        attached: loader.attached_files(),
-    }
+    FileMarks { specs: loader.index(read_at_ns).header(), attached: loader.attached_files() }
 }
 
 pub(crate) fn store_plan(setup: &Context, index: &dyn Index, seen: FileMarks, plan: &PlanView) {

@@ -17,6 +17,8 @@ use crate::spec::text::source::Slice;
 
 mod frame;
 
+pub(crate) use frame::is_text;
+
 /// The deepest permitted nesting of collections.
 pub const DEPTH_MAX: usize = 64;
 
@@ -46,6 +48,8 @@ pub struct Linted {
 }
 
 pub fn lint(text: &str, slice: &Slice, keep: Keep) -> Linted {
+    #[cfg(test)]
+    RUNS.with(|runs| runs.set(runs.get().saturating_add(1)));
     let document = text.get(slice.range.clone()).unwrap_or_default();
     let mut lint = Lint {
         text,
@@ -75,6 +79,12 @@ pub fn lint(text: &str, slice: &Slice, keep: Keep) -> Linted {
         }
     }
     lint.finish()
+}
+
+#[cfg(test)]
+thread_local! {
+    /// Passes of this thread.
+    pub(crate) static RUNS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 struct LintStop;

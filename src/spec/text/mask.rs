@@ -13,6 +13,7 @@ use crate::base::secret::mask_digits;
 use crate::base::wording::nearest;
 use crate::kinds::schema::kind::{Privacy, SpecField};
 use crate::kinds::secrets::secret_source::is_name;
+use crate::model::issue::PlacedIssue;
 use crate::spec::text::node::{Node, NodeValue};
 use crate::spec::text::source::{SourceText, next_line};
 
@@ -212,7 +213,7 @@ fn private_names(fields: &[SpecField]) -> impl Iterator<Item = &str> {
 }
 
 /// Returns a message without private words, card numbers and control characters.
-pub fn mask_words(message: &str, words: &[&str]) -> String {
+fn mask_words(message: &str, words: &[&str]) -> String {
     let mut text = message.to_owned();
     for word in words.iter().filter(|word| word.trim().chars().count() > 1) {
         text = without_word(&text, word.trim());
@@ -283,6 +284,16 @@ fn private_key(line: &str, names: &BTreeSet<&str>) -> Option<(usize, usize)> {
         let value = colon.saturating_add(1).saturating_add(blank);
         names.contains(name).then_some((key, value))
     })
+}
+
+/// Removes private words from the texts of the problem.
+pub(crate) fn without_private_words(mut problem: PlacedIssue, words: &[&str]) -> PlacedIssue {
+    problem.message = mask_words(&problem.message, words);
+    problem.help = mask_words(&problem.help, words);
+    for related in &mut problem.related {
+        related.message = mask_words(&related.message, words);
+    }
+    problem
 }
 
 #[cfg(test)]

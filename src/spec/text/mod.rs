@@ -1,5 +1,6 @@
 //! YAML text: decoding, places, lint, masks.
 
+pub(crate) mod clean;
 pub mod decode;
 pub mod lint;
 pub mod mask;

@@ -1,9 +1,11 @@
 //! A YAML document as a tree in which every value has its place.
 //!
 //! Built for headers, for `reckon.yaml`, and for documents that have an issue; good specs never
-//! become such a tree.
+//! become such a tree. The header of a clean document has no places.
 
 use std::ops::Range;
+
+use serde_yaml::Value;
 
 use crate::model::issue::{Path, PathSegment, UnderlinedPart};
 
@@ -40,6 +42,32 @@ pub struct NodeEntry {
 }
 
 impl Node {
+    /// Returns a clean document as a tree without places; `skipped` is a field whose value is not
+    /// kept. `None` where a scalar is no text, since only its value is known.
+    pub(crate) fn of_values(value: &Value, skipped: &str) -> Option<Self> {
+        let value = match value {
+            Value::String(text) => NodeValue::Scalar { text: text.clone(), plain: false },
+            Value::Sequence(items) => {
+                let items = items.iter().map(|item| Self::of_values(item, skipped));
+                NodeValue::Seq(items.collect::<Option<_>>()?)
+            }
+            Value::Mapping(entries) => {
+                let entries = entries.iter().map(|(key, value)| {
+                    let key = key.as_str()?.to_owned();
+                    let value = if key == skipped {
+                        Self { span: 0..0, value: NodeValue::Skipped }
+                    } else {
+                        Self::of_values(value, skipped)?
+                    };
+                    Some(NodeEntry { key, key_span: 0..0, value })
+                });
+                NodeValue::Map(entries.collect::<Option<_>>()?)
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Tagged(_) => return None,
+        };
+        Some(Self { span: 0..0, value })
+    }
+
     /// Returns the entry of a mapping; none for other values.
     pub fn entry(&self, key: &str) -> Option<&NodeEntry> {
         self.entries().iter().find(|entry| entry.key == key)

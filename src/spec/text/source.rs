@@ -11,19 +11,14 @@ use crate::model::issue::{PlacedIssue, RelatedPlace};
 use crate::spec::text::decode::Finding;
 
 /// A file's text with a table of its lines.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(derive_more::Debug, Clone, PartialEq, Eq)]
+#[debug("Source({file}, {} lines)", starts.len())]
 pub struct SourceText {
     /// The file's name in reports, relative to the directory of `reckon.yaml`.
     pub file: Arc<str>,
     /// The text, without a byte order mark.
     pub text: Arc<str>,
     starts: Vec<usize>,
-}
-
-impl std::fmt::Debug for SourceText {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Source({}, {} lines)", self.file, self.starts.len())
-    }
 }
 
 impl SourceText {

@@ -10,8 +10,9 @@ use crate::base::folder_location::FolderLocation;
 use crate::base::id::Key;
 use crate::kinds::schema::kind::InspectedFile;
 use crate::model::issue::{Issue, PlacedIssue, ProblemCounts, Severity};
-use crate::spec::document::{LazySource, ParsedDocument, ReadContext, read, without_private_words};
+use crate::spec::document::{LazySource, ParsedDocument, ReadContext, read};
 use crate::spec::text::decode::{BOM, DecodedText, Finding, decode};
+use crate::spec::text::mask::without_private_words;
 use crate::spec::text::source::split;
 use crate::spec::tree::files::{self, map_in_order};
 

@@ -1,13 +1,13 @@
-//! The files of a tree as one packed value: path, size, time, inode and hash of each.
+//! The files of a tree as one packed value: their number, a sum over the (path, size, time, inode)
+//! of each, and a digest of their contents.
 //!
-//! A plan over an unchanged tree must not cost more than checking the files' metadata. The header
-//! holds a sum over all (path, size, time, inode), which a walk in any order can rebuild without
-//! sorting or storing.
+//! A plan over an unchanged tree must not cost more than checking the files' metadata. A walk in any
+//! order can rebuild the sum without sorting or storing.
 
 use crate::base::folder::Stat;
 use crate::base::folder_location::FolderLocation;
 use crate::base::hash::Digest;
-use crate::spec::tree::files::{Listing, WalkEntry, hash, map_in_order, walk};
+use crate::spec::tree::files::{WalkEntry, hash, map_in_order, walk};
 
 const MAGIC: [u8; 5] = *b"rkix\x01";
 const HEADER_BYTES: usize = 5 + 8 + 16 + 32;
@@ -16,7 +16,7 @@ const CHECK_BYTES: usize = 8;
 /// system ticks this slowly.
 const TICK_NS: i64 = 20_000_000;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct IndexEntry<'a> {
     /// The path below the root.
     pub path: &'a str,
@@ -32,19 +32,9 @@ pub struct SpecIndexError;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpecIndex {
-    bytes: Vec<u8>,
     count: u64,
     sum: u128,
     digest: Digest,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct IndexChanges {
-    /// Files that are new or whose metadata differs.
-    pub changed: Vec<String>,
-    pub removed: Vec<String>,
-    /// True if some place of the tree cannot be read.
-    pub has_problems: bool,
 }
 
 impl SpecIndex {
@@ -52,7 +42,6 @@ impl SpecIndex {
     /// read: a file that changed just then may change again unseen, so it never counts as
     /// unchanged.
     pub fn pack<'a>(entries: impl Iterator<Item = IndexEntry<'a>>, read_at_ns: i64) -> Self {
-        let mut body = Vec::new();
         let (mut count, mut sum) = (0_u64, 0_u128);
         let mut contents = ContentDigest::default();
         let mut buffer = Vec::new();
@@ -63,42 +52,32 @@ impl SpecIndex {
             }
             sum = sum.wrapping_add(fingerprint(path, stat, &mut buffer));
             count = count.saturating_add(1);
-            body.extend_from_slice(&buffer);
-            body.extend_from_slice(&hash);
             contents.add(path, &hash);
         }
-        let digest = contents.digest();
-        Self { bytes: with_header(count, sum, &digest, &body), count, sum, digest }
+        Self { count, sum, digest: contents.digest() }
     }
 
-    pub fn encode(&self) -> &[u8] {
-        &self.bytes
+    /// Returns the bytes to store.
+    pub fn header(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(HEADER_BYTES + CHECK_BYTES);
+        bytes.extend_from_slice(&MAGIC);
+        bytes.extend_from_slice(&self.count.to_le_bytes());
+        bytes.extend_from_slice(&self.sum.to_le_bytes());
+        bytes.extend_from_slice(self.digest.as_bytes());
+        let check = check_of(&bytes);
+        bytes.extend_from_slice(&check);
+        bytes
     }
 
-    /// Returns the first bytes of [`SpecIndex::encode`]: all that [`SpecIndex::is_unchanged`] needs.
-    pub fn header(&self) -> &[u8] {
-        self.bytes.get(..HEADER_BYTES.saturating_add(CHECK_BYTES)).unwrap_or_default()
-    }
-
-    /// Decodes stored bytes; checks only the header.
-    pub fn decode(bytes: Vec<u8>) -> Result<Self, SpecIndexError> {
+    pub fn decode(bytes: &[u8]) -> Result<Self, SpecIndexError> {
         let (header, rest) = bytes.split_at_checked(HEADER_BYTES).ok_or(SpecIndexError)?;
         let check = rest.get(..CHECK_BYTES).ok_or(SpecIndexError)?;
-        let mut fields = EntryDecoder(header);
+        let mut fields = FieldDecoder(header);
         let good = fields.take::<5>() == Some(MAGIC) && check == check_of(header);
         let count = fields.take().map(u64::from_le_bytes).filter(|_| good).ok_or(SpecIndexError)?;
         let sum = fields.take().map(u128::from_le_bytes).ok_or(SpecIndexError)?;
         let digest = fields.take().map(Digest::from_bytes).ok_or(SpecIndexError)?;
-        Ok(Self { bytes, count, sum, digest })
-    }
-
-    /// Returns a digest of all paths and contents; times and inodes do not count.
-    pub fn digest(&self) -> Digest {
-        self.digest
-    }
-
-    pub fn count(&self) -> u64 {
-        self.count
+        Ok(Self { count, sum, digest })
     }
 
     /// Returns whether every file below `root` has its former metadata, and none was added or
@@ -138,43 +117,6 @@ impl SpecIndex {
         }
         contents.digest() == self.digest
     }
-
-    /// Returns the files of `root` that differ from the index.
-    ///
-    /// # Errors
-    /// The index is damaged.
-    pub fn changes(&self, root: &FolderLocation) -> Result<IndexChanges, SpecIndexError> {
-        let mut listing = Listing::of(root, "");
-        let mut changes =
-            IndexChanges { has_problems: !listing.problems.is_empty(), ..IndexChanges::default() };
-        for entry in self.entries() {
-            let entry = entry?;
-            match listing.files.remove(entry.path) {
-                None => changes.removed.push(entry.path.to_owned()),
-                Some(stat) if stat == entry.stat => {}
-                Some(_) => changes.changed.push(entry.path.to_owned()),
-            }
-        }
-        changes.changed.extend(listing.files.into_keys());
-        changes.changed.sort();
-        Ok(changes)
-    }
-
-    /// Returns the files in the order of their paths.
-    pub fn entries(&self) -> impl Iterator<Item = Result<IndexEntry<'_>, SpecIndexError>> {
-        let body = self.bytes.get(HEADER_BYTES.saturating_add(CHECK_BYTES)..).unwrap_or_default();
-        let mut fields = EntryDecoder(body);
-        std::iter::from_fn(move || {
-            if fields.0.is_empty() {
-                return None;
-            }
-            let entry = fields.entry();
-            if entry.is_none() {
-                fields.0 = &[];
-            }
-            Some(entry.ok_or(SpecIndexError))
-        })
-    }
 }
 
 /// Returns the digest of files that come in the order of their paths, each with the hash of its
@@ -199,24 +141,12 @@ impl ContentDigest {
     }
 }
 
-fn with_header(count: u64, sum: u128, digest: &Digest, body: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(body.len().saturating_add(HEADER_BYTES + CHECK_BYTES));
-    bytes.extend_from_slice(&MAGIC);
-    bytes.extend_from_slice(&count.to_le_bytes());
-    bytes.extend_from_slice(&sum.to_le_bytes());
-    bytes.extend_from_slice(digest.as_bytes());
-    let check = check_of(&bytes);
-    bytes.extend_from_slice(&check);
-    bytes.extend_from_slice(body);
-    bytes
-}
-
 fn check_of(header: &[u8]) -> [u8; CHECK_BYTES] {
     let hash = blake3::hash(header);
     hash.as_bytes().first_chunk().copied().unwrap_or_default()
 }
 
-/// Writes the packed path and stat to `buffer`; returns their hash, a summand of the tree's sum.
+/// Packs the path and stat in `buffer`; returns their hash, a summand of the tree's sum.
 fn fingerprint(path: &str, stat: Stat, buffer: &mut Vec<u8>) -> u128 {
     let Stat { size, mtime_ns, inode } = stat;
     buffer.clear();
@@ -233,24 +163,13 @@ fn u32_of(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
-struct EntryDecoder<'a>(&'a [u8]);
+struct FieldDecoder<'a>(&'a [u8]);
 
-impl<'a> EntryDecoder<'a> {
+impl FieldDecoder<'_> {
     fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (head, rest) = self.0.split_first_chunk::<N>()?;
         self.0 = rest;
         Some(*head)
-    }
-
-    fn entry(&mut self) -> Option<IndexEntry<'a>> {
-        let length = usize::try_from(u32::from_le_bytes(self.take()?)).ok()?;
-        let (path, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
-        let path = std::str::from_utf8(path).ok()?;
-        let size = u64::from_le_bytes(self.take()?);
-        let mtime_ns = i64::from_le_bytes(self.take()?);
-        let inode = u64::from_le_bytes(self.take()?);
-        Some(IndexEntry { path, stat: Stat { size, mtime_ns, inode }, hash: self.take()? })
     }
 }
 

@@ -139,7 +139,7 @@ impl Loader {
     }
 
     /// Returns a digest of the paths and contents of all files as they were read; equal to
-    /// [`SpecIndex::digest`].
+    /// that of [`SpecIndex`].
     pub fn digest(&self) -> Digest {
         let files = self.files.iter().map(|(path, file)| (&**path, &file.hash));
         *self.digest.get_or_init(|| digest_of(files))

@@ -12,11 +12,9 @@ use crate::base::wording::nearest;
 use crate::model::issue::{
     Issue, Path, PlacedIssue, ProblemCounts, Related, RelatedPlace, TreeProblems, UnderlinedPart,
 };
-use crate::spec::document::{
-    LazySource, PROBLEMS_OF_FILE_MAX, PlacedDocument, private_ranges, without_private_words,
-};
+use crate::spec::document::{LazySource, PROBLEMS_OF_FILE_MAX, PlacedDocument, private_ranges};
 use crate::spec::text::decode::decode;
-use crate::spec::text::mask::MaskedSource;
+use crate::spec::text::mask::{MaskedSource, without_private_words};
 use crate::spec::text::source::{Slice, SourceText, split};
 use crate::spec::tree::file::{DocumentSpot, LinkIssue, SpecFile, problem_at};
 use crate::spec::tree::files::{SourceProblem, read};

@@ -1,13 +1,13 @@
 //! The documents of a commit by the very bytes that git keeps: no filter, no conversion, no index,
 //! no work tree. [`TrackedSpecs`] are the loaded specs with the commit that is checked out.
 //!
-//! Guarantees: [`Committed::digest`] equals the digest of a loaded tree ([`SpecIndex::digest`]) if
+//! Guarantees: [`Committed::digest`] equals the digest of a loaded tree (see [`SpecIndex`]) if
 //! and only if the loader read these files and these bytes. So a judgement of the commit is one of
 //! the loaded tree. A file counts as committed only where the bytes that were read equal its blob in
 //! the commit. Before a file counts as uncommitted, the commit is read again: a checkout writes its
 //! files first.
 //!
-//! [`SpecIndex::digest`]: crate::spec::tree::index::SpecIndex::digest
+//! [`SpecIndex`]: crate::spec::tree::index::SpecIndex
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -135,7 +135,7 @@ fn not_text(key: &str, span: Range<usize>) -> Finding {
 }
 
 /// Returns whether every YAML parser reads a plain scalar as text: no number, truth value or null.
-fn is_text(plain: &str) -> bool {
+pub(crate) fn is_text(plain: &str) -> bool {
     let word =
         " ~ null Null NULL true True TRUE false False FALSE".split(' ').any(|word| word == plain);
     !word && !is_number(plain)
