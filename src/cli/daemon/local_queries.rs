@@ -44,13 +44,29 @@ pub(crate) struct DaemonQueries {
     shared: Arc<EngineShared>,
     /// Serialises the plans of sent trees: each takes memory.
     planning: Mutex<()>,
-    /// One for each sent tree that is planned or waits; more are refused.
-    waiting: Arc<()>,
+    waiting: PlanQueue,
+}
+
+/// Places of sent trees that are planned or wait; more are refused.
+#[derive(Debug, Default)]
+struct PlanQueue(Arc<()>);
+
+impl PlanQueue {
+    /// Takes a place, which is free again once it is dropped.
+    fn take_place(&self) -> CommandResult<Arc<()>> {
+        let place = self.0.clone();
+        if Arc::strong_count(&place) > WAITING_MAX.saturating_add(1) {
+            let what = "the daemon is planning other trees";
+            return Err(CommandFailure::environment("reckon::server::busy", what)
+                .help("try again in a moment"));
+        }
+        Ok(place)
+    }
 }
 
 impl DaemonQueries {
     pub(crate) fn new(setup: Arc<Context>, shared: Arc<EngineShared>) -> Self {
-        Self { setup, shared, planning: Mutex::default(), waiting: Arc::default() }
+        Self { setup, shared, planning: Mutex::default(), waiting: PlanQueue::default() }
     }
 
     fn plan_of_sent_tree(&self, sent: SentTree, question: EngineQuery) -> CommandResult<Reply> {
@@ -60,7 +76,7 @@ impl DaemonQueries {
                 "a sent tree can only be planned",
             ));
         }
-        let _waiting = self.queue_plan()?;
+        let _waiting = self.waiting.take_place()?;
         let _one = self.planning.lock();
         let SentTree { prefix, commit, files, attached } = sent;
         let folder = write_tree(&files)?;
@@ -73,16 +89,6 @@ impl DaemonQueries {
         let specs = TrackedSpecs::at(loader, commit);
         let engine = Engine::new(self.shared_copy()?, Box::new(specs))?;
         Ok(engine.answer(question)?)
-    }
-
-    fn queue_plan(&self) -> CommandResult<Arc<()>> {
-        let place = self.waiting.clone();
-        if Arc::strong_count(&place) > WAITING_MAX {
-            let what = "the daemon is planning other trees";
-            return Err(CommandFailure::environment("reckon::server::busy", what)
-                .help("try again in a moment"));
-        }
-        Ok(place)
     }
 
     /// Returns the daemon's handles for an engine of its own, which counts for itself.
@@ -188,5 +194,22 @@ impl AttachmentFiles for SentFiles {
 
     fn stamp(&self, path: &str) -> Option<Stamp> {
         self.0.get(path).map(|file| Stamp { size: file.size, mtime_ns: 0, inode: 0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn at_most_four_sent_trees_are_planned_or_wait_and_a_finished_one_makes_room() {
+        let queue = PlanQueue::default();
+        let mut places: Vec<Arc<()>> =
+            (0..4).map(|_| queue.take_place().expect("a free place")).collect();
+        let refused = queue.take_place().unwrap_err();
+        assert_eq!(refused.code, "reckon::server::busy");
+        places.pop();
+        places.push(queue.take_place().expect("one has ended"));
+        assert!(queue.take_place().is_err());
     }
 }
