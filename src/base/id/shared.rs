@@ -13,17 +13,17 @@ const SEARCH_MIN: usize = 1024;
 /// doubled; then all unused ones are removed.
 pub(super) struct SharedValues<T: ?Sized> {
     hasher: RandomState,
-    entries: Mutex<Entries<T>>,
+    entries: Mutex<SharedEntries<T>>,
 }
 
-struct Entries<T: ?Sized> {
+struct SharedEntries<T: ?Sized> {
     table: HashTable<(u64, Weak<T>)>,
     search_at: usize,
 }
 
 impl<T: ?Sized> Default for SharedValues<T> {
     fn default() -> Self {
-        let entries = Entries { table: HashTable::new(), search_at: SEARCH_MIN };
+        let entries = SharedEntries { table: HashTable::new(), search_at: SEARCH_MIN };
         Self { hasher: RandomState::new(), entries: Mutex::new(entries) }
     }
 }
@@ -57,7 +57,7 @@ impl<T: ?Sized> SharedValues<T> {
     }
 }
 
-impl<T: ?Sized> Entries<T> {
+impl<T: ?Sized> SharedEntries<T> {
     fn find(&self, hash: u64, is_same: impl Fn(&T) -> bool) -> Option<Arc<T>> {
         let mut found = None;
         self.table.find(hash, |(other, value)| {

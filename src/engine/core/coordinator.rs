@@ -64,7 +64,8 @@ pub(crate) use snapshot;
 pub struct Engine {
     pub(crate) shared: Arc<EngineShared>,
     pub(crate) known_state: KnownState,
-    pub(crate) planner: Planner,
+    /// Boxed: the engine is moved from future to future.
+    pub(crate) planner: Box<Planner>,
     pub(crate) next_intent: IntentId,
     pub(crate) tasks: Tasks,
     pub(crate) scheduler: Scheduler,
@@ -90,7 +91,7 @@ impl std::fmt::Debug for Engine {
 impl Engine {
     /// Builds the engine from the journal's read model and the documents.
     pub fn new(shared: Arc<EngineShared>, specs: Box<dyn SpecSource>) -> Result<Self, EngineError> {
-        let planner = Planner::new(shared.settings.planning.clone());
+        let planner = Box::new(Planner::new(shared.settings.planning.clone()));
         drop(shared.writer.changed_resources().take());
         let world = KnownState::load(&shared.facts, specs, shared.clock.clone())?;
         let world = world.with_limits(shared.guard.clone(), shared.settings.cautious_start);

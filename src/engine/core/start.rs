@@ -59,14 +59,13 @@ impl Engine {
                 return Ok(());
             };
             let work = self.planner.full_step(&self.known_state, &key).and_then(|step| step.work);
-            match work {
-                Some(work) => self.start(&key, &work)?,
+            if let Some(work) = work {
+                self.start(&key, &work)?;
+            } else {
                 // The work was possible when its step was planned, but no longer is: a date has
                 // passed.
-                None => {
-                    let made = self.planner.recompute(&self.known_state, [key]);
-                    self.note_steps(&made);
-                }
+                let made = self.planner.recompute(&self.known_state, [key]);
+                self.note_steps(&made);
             }
         }
         Ok(())

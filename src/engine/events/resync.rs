@@ -32,7 +32,9 @@ impl EventSchedule {
             Err(why) => return drop(reply.send(Reply::Recovered(Err(why)))),
         };
         let now = Instant::now();
-        left.iter().for_each(|merchant| self.due.set(merchant.clone(), Some(now)));
+        for merchant in &left {
+            self.due.set(merchant.clone(), Some(now));
+        }
         self.recovery = Some(EventResync { asked, left, done: Vec::new(), reply });
     }
 
