@@ -120,14 +120,7 @@ impl Folder {
     /// The path is not plain, a component is a link, there is no file, or the entry is no plain file.
     pub fn file(&self, path: &str) -> Result<File, PathError> {
         let fd = open_beneath(self.0.as_fd(), check_plain(path)?, FILE);
-        let fd = fd.map_err(|errno| self.error(path, errno))?;
-        let sort = EntryMeta::of(&fstat(&fd).map_err(io::Error::from)?).entry_type;
-        match sort {
-            EntryType::File => Ok(File::from(fd)),
-            other @ (EntryType::Folder | EntryType::Link | EntryType::Special(_)) => {
-                Err(not_a_file(path, other))
-            }
-        }
+        plain_file(fd.map_err(|errno| self.error(path, errno))?, path)
     }
 
     /// Opens a folder beneath this one; empty means this one. No component may be a link.
@@ -238,10 +231,15 @@ impl Folder {
 pub fn open_file(path: &Path) -> Result<File, PathError> {
     let flags = FILE.difference(OFlags::NOFOLLOW);
     let fd = openat(rustix::fs::CWD, path, flags, Mode::empty()).map_err(io::Error::from)?;
+    plain_file(fd, &path.display().to_string())
+}
+
+/// Returns an opened entry if it is a plain file.
+fn plain_file(fd: OwnedFd, path: &str) -> Result<File, PathError> {
     match EntryMeta::of(&fstat(&fd).map_err(io::Error::from)?).entry_type {
         EntryType::File => Ok(File::from(fd)),
         other @ (EntryType::Folder | EntryType::Link | EntryType::Special(_)) => {
-            Err(not_a_file(&path.display().to_string(), other))
+            Err(not_a_file(path, other))
         }
     }
 }

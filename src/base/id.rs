@@ -15,7 +15,7 @@ use serde_with::{DeserializeFromStr, SerializeDisplay};
 
 mod number;
 
-pub use number::{IntentId, Mode, NumberError, Sequence};
+pub use number::{IntentId, Mode, NumberError};
 
 /// Longest accepted [`Name`], in characters.
 pub const NAME_LENGTH_MAX: usize = 63;

@@ -6,7 +6,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// A value as its JSON text. A tree of maps takes several times the memory of its text.
+/// A value as its JSON text. A tree of maps takes several times the memory of its text. `Debug` shows
+/// the size alone: the value may be private.
+#[derive(derive_more::Debug)]
+#[debug("Packed({} bytes)", text.len())]
 pub struct Packed<T> {
     text: Box<[u8]>,
     of: PhantomData<fn() -> T>,
@@ -45,13 +48,6 @@ impl<T> Clone for Packed<T> {
 impl<T> PartialEq for Packed<T> {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text
-    }
-}
-
-/// Shows the size alone: the value may be private.
-impl<T> std::fmt::Debug for Packed<T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Packed({} bytes)", self.text.len())
     }
 }
 

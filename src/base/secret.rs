@@ -104,7 +104,19 @@ impl SecretBytes {
 
 /// A name, address, e-mail or telephone number: not secret, but masked in plans, reports and
 /// status.
-#[derive(Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(
+    Clone,
+    PartialEq,
+    Eq,
+    Deserialize,
+    JsonSchema,
+    derive_more::Debug,
+    derive_more::Display,
+    derive_more::From,
+)]
+#[debug("Personal({})", self.mask())]
+#[display("{}", self.mask())]
+#[from(String, &str)]
 #[serde(transparent)]
 pub struct Personal(String);
 
@@ -117,30 +129,6 @@ impl Personal {
     /// Returns the first character and `•••`; an empty text stays empty.
     pub fn mask(&self) -> String {
         self.0.chars().next().map(|first| format!("{first}•••")).unwrap_or_default()
-    }
-}
-
-impl From<String> for Personal {
-    fn from(text: String) -> Self {
-        Self(text)
-    }
-}
-
-impl From<&str> for Personal {
-    fn from(text: &str) -> Self {
-        Self(text.to_owned())
-    }
-}
-
-impl fmt::Debug for Personal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Personal({})", self.mask())
-    }
-}
-
-impl fmt::Display for Personal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.mask())
     }
 }
 
@@ -191,13 +179,9 @@ struct SealedContent {
 }
 
 /// The identities that open sealed texts; texts are sealed for their public keys.
+#[derive(derive_more::Debug)]
+#[debug("Keyring({})", _0.len())]
 pub struct Keyring(Vec<x25519::Identity>);
-
-impl fmt::Debug for Keyring {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Keyring({})", self.0.len())
-    }
-}
 
 impl Keyring {
     /// Reads an identity file: one `AGE-SECRET-KEY-1…` a line, comments begin with `#`.

@@ -12,7 +12,7 @@ use crate::model::issue::{PlacedIssue, Severity};
 use crate::render::diagnostic;
 use crate::render::diagnostic::OutputStyle;
 use crate::render::words::push_line;
-use crate::scripting::folder::ScriptFolder;
+use crate::scripting::language::source::ScriptFolder;
 use crate::scripting::tools::testcases::CaseResult;
 
 pub use doc::{doc_json, markdown, terminal_doc};

@@ -10,7 +10,6 @@
 //! documentation. A run that would exceed the quota of stored values fails.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -64,19 +63,14 @@ pub struct ScriptQueue {
 }
 
 /// A set of scripts that passed every check. Cheap to clone.
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
+#[debug("Hooks({} scripts, {})", scripts.len(), hash.short())]
 pub struct Hooks {
     pub(crate) engine: Arc<Engine>,
     pub(crate) scripts: Arc<BTreeMap<String, CompiledScript>>,
     pub(crate) hash: Digest,
     pub(crate) names: Arc<ScriptNames>,
     pub(crate) warnings: Arc<Vec<PlacedIssue>>,
-}
-
-impl fmt::Debug for Hooks {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Hooks({} scripts, {})", self.scripts.len(), self.hash.short())
-    }
 }
 
 impl Hooks {

@@ -64,12 +64,13 @@ pub enum FoldError {
 /// Result of folding a part of a record.
 pub(crate) type Folded<T = ()> = Result<T, FoldError>;
 
-impl FoldError {
-    /// Refuses a record that breaks this law.
-    pub(crate) fn law<T>(law: u8, detail: String) -> Folded<T> {
-        Err(Self::Law { law, detail })
-    }
+/// Refuses a record that breaks this law.
+macro_rules! law {
+    ($law:literal, $($detail:tt)*) => {
+        Err($crate::store::error::FoldError::Law { law: $law, detail: format!($($detail)*) })
+    };
 }
+pub(crate) use law;
 
 impl From<IndexError> for FoldError {
     fn from(error: IndexError) -> Self {

@@ -32,7 +32,7 @@ use crate::store::backup::restore::{
 };
 use crate::store::backup::write;
 use crate::store::backup::write::{BackupSource, Compactions};
-use crate::store::disk::real::RealDisk;
+use crate::store::disk::directory::RealDisk;
 use crate::store::disk::traits::Disk;
 use crate::store::journal::chain::Head;
 

@@ -42,7 +42,7 @@ use crate::engine::protocol::views::Overview;
 use crate::model::issue::Severity;
 use crate::render;
 use crate::render::progress::{RunProgress, next_overview};
-use crate::scripting::folder::ScriptFolder;
+use crate::scripting::language::source::ScriptFolder;
 use crate::watch::files::FileWatch;
 use crate::watch::tree;
 

@@ -8,7 +8,7 @@ use rhai::{ASTFlags, ASTNode, Expr, FlowControl, Position, Stmt};
 use crate::base::wording::did_you_mean;
 use crate::model::issue::{PlacedIssue, Severity};
 use crate::scripting::check::declarations;
-use crate::scripting::check::unit::{CheckSet, Function, ScriptUnit};
+use crate::scripting::check::declarations::{CheckSet, Function, ScriptUnit};
 use crate::scripting::language::names::{EVENT_FIELDS, is_hook};
 use crate::scripting::language::source::place_or_start;
 

@@ -4,7 +4,6 @@
 //! A [`HostFn`] holds everything about a function. The checker reads its arity, types and options,
 //! the documentation reads its sentence, and the engine calls its `call`.
 
-use std::fmt;
 use std::ops::RangeInclusive;
 
 use rhai::{Dynamic, Map};
@@ -57,7 +56,8 @@ impl HostOption {
 }
 
 /// One host function.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, derive_more::Debug)]
+#[debug("HostFn({})", self.usage())]
 pub struct HostFn {
     /// Name of the function. Two rows may share a name if they take different numbers of arguments.
     pub name: &'static str,
@@ -74,12 +74,6 @@ pub struct HostFn {
     /// Name in the journal, where it differs: the verb of an action request, or the name of a read.
     pub journal_name: Option<&'static str>,
     pub(crate) call: fn(&HostCall<'_>) -> CallResult,
-}
-
-impl fmt::Debug for HostFn {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "HostFn({})", self.usage())
-    }
 }
 
 impl HostFn {

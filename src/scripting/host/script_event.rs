@@ -6,7 +6,6 @@
 //! Closed values are omitted.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
@@ -25,6 +24,8 @@ use crate::scripting::language::values::ScriptMoment;
 
 /// An event as a script gets it, with every field. `Debug` omits the fields, since they hold names
 /// and addresses.
+#[derive(derive_more::Debug)]
+#[debug("ScriptEvent({:?})", origin.merchant)]
 pub struct ScriptEvent {
     fields: Map,
     origin: EventOrigin,
@@ -48,12 +49,6 @@ impl EventOrigin {
         let merchant = event.get("merchant").and_then(Value::as_str);
         let merchant = merchant.and_then(|name| format!("Merchant/{name}").parse().ok());
         Self { merchant, live, created }
-    }
-}
-
-impl fmt::Debug for ScriptEvent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Given({:?})", self.origin.merchant)
     }
 }
 

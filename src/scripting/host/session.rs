@@ -1,7 +1,6 @@
 //! State of one run. Host functions reach it through the tag of their call.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
@@ -41,7 +40,8 @@ pub trait Reads: Send + Sync {
 }
 
 /// State of a run, shared between its host functions.
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
+#[debug("RunSession({})", _0.script)]
 pub(crate) struct RunSession(Arc<SessionState>);
 
 struct SessionState {
@@ -71,23 +71,12 @@ pub(crate) struct RunOutput {
 pub(crate) struct RunLimitError(pub(crate) String);
 
 /// Reason for which a host function refuses a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, derive_more::From)]
 pub(crate) enum HostError {
     /// The script is wrong.
     Invalid(String),
+    #[from(skip)]
     LimitExceeded(String),
-}
-
-impl From<String> for HostError {
-    fn from(message: String) -> Self {
-        Self::Invalid(message)
-    }
-}
-
-impl fmt::Debug for RunSession {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Session({})", self.0.script)
-    }
 }
 
 impl RunSession {

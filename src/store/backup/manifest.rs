@@ -269,16 +269,11 @@ pub(crate) fn list_problems(wrong: &[BackupProblem]) -> String {
     all.join("; ")
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, derive_more::Display)]
+#[display("{what}: {why}")]
 pub struct BackupProblem {
     pub what: String,
     pub why: String,
-}
-
-impl fmt::Display for BackupProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.what, self.why)
-    }
 }
 
 pub(crate) fn problem(what: &str, why: impl fmt::Display) -> BackupProblem {

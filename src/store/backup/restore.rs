@@ -19,8 +19,7 @@ use crate::model::state::lifecycle::{Release, Restored};
 use crate::store::backup::manifest::{
     BackupError, BackupFile, BackupManifest, BackupProblem, ExistingBackup, ProgressFn, problem,
 };
-use crate::store::disk::directory::{StateLock, private_dir};
-use crate::store::disk::real::{RealDisk, sync_dir};
+use crate::store::disk::directory::{RealDisk, StateLock, private_dir, sync_dir};
 use crate::store::disk::traits::{Disk, to_u64};
 use crate::store::error::{OpenError, OpenReport};
 use crate::store::index::ordered::{Index, MemoryIndex};

@@ -28,7 +28,7 @@ use crate::store::backup::manifest::{
     ProgressFn, VERSION, problem,
 };
 use crate::store::backup::restore::{VerifiedBackup, check_file, fold_in_memory};
-use crate::store::disk::real::sync_dir;
+use crate::store::disk::directory::sync_dir;
 use crate::store::disk::traits::{Disk, to_u64, to_usize};
 use crate::store::journal::chain::Head;
 use crate::store::journal::files::extent;

@@ -17,13 +17,13 @@ use crate::model::events::hook_run::{FailedHook, PendingAction, Scheduled};
 use crate::model::events::scripts::ScriptValuesSize;
 use crate::store::error::Folded;
 use crate::store::index::ordered::{Batch, Index, KeyValue};
+use crate::store::projection::ledger::schedule_retry;
 use crate::store::projection::observed::apply_payment;
-use crate::store::projection::scripts::schedule_retry;
-use crate::store::read_model::events::{EVENT_LEDGERS, EVENT_NUMBERS, EVENTS, EVENTS_UNMATCHED};
 use crate::store::read_model::hooks::{
     ACTION_REQUESTS, FAILED_COUNTS, HOOKS_FAILED, STORED_SIZES, STORED_VALUES, schedule_key,
 };
 use crate::store::read_model::model::{Changes, ParsedKey as _, decode};
+use crate::store::read_model::resources::{EVENT_LEDGERS, EVENT_NUMBERS, EVENTS, EVENTS_UNMATCHED};
 
 /// The oldest fold whose snapshots can be converted.
 pub(in crate::store) const OLDEST: u32 = 9;

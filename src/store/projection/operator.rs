@@ -11,7 +11,7 @@ use crate::model::intent::{Intent, IntentProgress, IntentState};
 use crate::model::operator::{PlanUse, Rotation, RotationRecord, WebhookAddress};
 use crate::model::state::lifecycle::{Epoch, Release, Restored};
 use crate::model::state::observed::Observed;
-use crate::store::error::{FoldError, Folded};
+use crate::store::error::{Folded, law};
 use crate::store::projection::events;
 use crate::store::projection::hooks::mark_done;
 use crate::store::read_model::hooks::DOUBTED_ACTIONS;
@@ -40,7 +40,7 @@ pub(crate) fn rotate_addresses(changes: &mut Changes<'_>, rotated: &RotationReco
 /// Records the use of a saved plan. Law 5: a plan's token is used once.
 pub(crate) fn use_plan(changes: &mut Changes<'_>, used: &PlanUse) -> Folded {
     if let Some(before) = PLANS.get(changes, &used.token)? {
-        return FoldError::law(5, format!("{} is used again, first at {}", used.plan, before.at));
+        return law!(5, "{} is used again, first at {}", used.plan, before.at);
     }
     Ok(PLANS.put(changes, &used.token, used)?)
 }
@@ -53,10 +53,7 @@ const SURVEYED: &str = "surveyed";
 pub(crate) fn begin_epoch(changes: &mut Changes<'_>, restored: &Restored) -> Folded {
     if let Some(mut bound) = BINDING.get(changes, ())? {
         if restored.epoch <= bound.epoch {
-            return FoldError::law(
-                5,
-                format!("epoch {} after epoch {}", restored.epoch, bound.epoch),
-            );
+            return law!(5, "epoch {} after epoch {}", restored.epoch, bound.epoch);
         }
         bound.epoch = restored.epoch;
         BINDING.put(changes, (), &bound)?;

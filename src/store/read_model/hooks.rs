@@ -13,8 +13,8 @@ use crate::model::events::hook_run::{
     Scheduled,
 };
 use crate::model::events::scripts::{KnownScript, ScriptValuesSize};
-use crate::store::read_model::events::EVENT_NUMBERS;
 use crate::store::read_model::model::{Entries, ReadModel, ReadResult, Table, decode};
+use crate::store::read_model::resources::EVENT_NUMBERS;
 
 /// Merchants whose events have hooks to run.
 pub(in crate::store) static EVENTS_TO_RUN: Table<Key, ()> = Table::new(b"w/r/");

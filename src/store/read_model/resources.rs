@@ -1,17 +1,20 @@
-//! The state's resources and their intents: the tables of the index, and their reads. The tables of
-//! events and hooks have their own modules.
+//! The state's resources, their intents and the gateway's events: the tables of the index, and their
+//! reads. The tables of hooks have their own module.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
-use crate::model::events::event::PartnerWebhook;
+use crate::model::events::event::{EventEntry, EventLedger, PartnerWebhook};
 use crate::model::intent::OpenIntent;
 use crate::model::operator::{PlanUse, StoredApproval, Suspension};
 use crate::model::record::StateOwner;
+use crate::model::remote_object::RemoteObject;
 use crate::model::state::lifecycle::Epoch;
 use crate::model::state::observed::Observed;
 use crate::store::index::ordered::{Batch, Index, KeyValue};
@@ -24,40 +27,61 @@ pub const FOLD_VERSION: u32 = 12;
 /// Maximum renames followed from one name: a cycle of renames ends there.
 const MOVES_MAX: usize = 10_000;
 
-pub(crate) static OBSERVED: Table<Key, Observed> = Table::new(b"o/");
-pub(crate) static INTENTS: Table<IntentId, OpenIntent> = Table::new(b"i/");
+pub(in crate::store) static OBSERVED: Table<Key, Observed> = Table::new(b"o/");
+pub(in crate::store) static INTENTS: Table<IntentId, OpenIntent> = Table::new(b"i/");
 /// The open intent of each resource.
-pub(crate) static OPEN_BY_KEY: Table<Key, IntentId> = Table::new(b"k/");
+pub(in crate::store) static OPEN_BY_KEY: Table<Key, IntentId> = Table::new(b"k/");
 /// The first resource of each mark that this state issued.
-pub(crate) static MARKS: Table<String, Key> = Table::new(b"m/");
-pub(crate) static PARTNER_WEBHOOKS: Table<Digest, PartnerWebhook> = Table::new(b"n/");
-pub(crate) static ORPHANS: Table<IntentId, PossibleOrphan> = Table::new(b"r/");
+pub(in crate::store) static MARKS: Table<String, Key> = Table::new(b"m/");
+pub(in crate::store) static PARTNER_WEBHOOKS: Table<Digest, PartnerWebhook> = Table::new(b"n/");
+pub(in crate::store) static ORPHANS: Table<IntentId, PossibleOrphan> = Table::new(b"r/");
 /// The owner of each public key.
-pub(crate) static PUBLIC_KEYS: Table<String, Key> = Table::new(b"p/");
-pub(crate) const TALLIES: &[u8] = b"s/";
-pub(crate) const USUAL_AMOUNTS: &[u8] = b"u/";
-pub(crate) static PLAN_APPROVALS: Table<String, StoredApproval> = Table::new(b"a/");
+pub(in crate::store) static PUBLIC_KEYS: Table<String, Key> = Table::new(b"p/");
+pub(in crate::store) const TALLIES: &[u8] = b"s/";
+pub(in crate::store) const USUAL_AMOUNTS: &[u8] = b"u/";
+pub(in crate::store) static PLAN_APPROVALS: Table<String, StoredApproval> = Table::new(b"a/");
 /// The saved plans that were used, by token.
-pub(crate) static PLANS: Table<String, PlanUse> = Table::new(b"y/");
-pub(crate) static SUSPENDED: Table<Key, Suspension> = Table::new(b"z/");
+pub(in crate::store) static PLANS: Table<String, PlanUse> = Table::new(b"y/");
+pub(in crate::store) static SUSPENDED: Table<Key, Suspension> = Table::new(b"z/");
 /// The ids of objects that a person disowned.
-pub(crate) static DISOWNED: Table<String, DateTime<Utc>> = Table::new(b"d/");
+pub(in crate::store) static DISOWNED: Table<String, DateTime<Utc>> = Table::new(b"d/");
 /// The resource that each unknown object blocks.
-pub(crate) static UNKNOWN_OBJECTS: Table<String, Key> = Table::new(b"h/");
-pub(crate) static BINDING: Table<(), StateOwner> = Table::new(b"f/binding");
-pub(crate) static NEXT_INTENT: Table<(), IntentId> = Table::new(b"f/next-intent");
-pub(crate) static EMPTY_REMOTE: Table<(), DateTime<Utc>> = Table::new(b"f/empty-remote");
-pub(crate) static EPOCH: Table<(), Epoch> = Table::new(b"f/epoch");
+pub(in crate::store) static UNKNOWN_OBJECTS: Table<String, Key> = Table::new(b"h/");
+pub(in crate::store) static BINDING: Table<(), StateOwner> = Table::new(b"f/binding");
+pub(in crate::store) static NEXT_INTENT: Table<(), IntentId> = Table::new(b"f/next-intent");
+pub(in crate::store) static EMPTY_REMOTE: Table<(), DateTime<Utc>> = Table::new(b"f/empty-remote");
+pub(in crate::store) static EPOCH: Table<(), Epoch> = Table::new(b"f/epoch");
 /// Resources that a person released, in the present epoch.
-pub(crate) static RELEASED: Table<Key, DateTime<Utc>> = Table::new(b"e/r/");
+pub(in crate::store) static RELEASED: Table<Key, DateTime<Utc>> = Table::new(b"e/r/");
 /// Effects that were searched in the present epoch.
-pub(crate) const CONFIRMED_ABSENT: &[u8] = b"e/l/";
+pub(in crate::store) const CONFIRMED_ABSENT: &[u8] = b"e/l/";
+/// Number of ignored webhooks of the partner interface.
+pub(in crate::store) static IGNORED_WEBHOOKS: Table<(), u64> = Table::new(b"v/i");
+/// Events and posted ids, by merchant.
+pub(in crate::store) static EVENTS: Table<(Key, String), EventEntry> = Table::new(b"v/e/");
+/// Ids of a merchant's events, by the numbers that they got as they became known.
+pub(in crate::store) static EVENT_NUMBERS: Table<(Key, u64), String> = Table::new(b"v/n/");
+/// Pages of ids that wait to be verified.
+pub(in crate::store) static EVENTS_WAITING: Table<(Key, u64), Vec<String>> = Table::new(b"v/w/");
+/// The number of a merchant's newest page.
+pub(in crate::store) static EVENT_PAGES: Table<Key, u64> = Table::new(b"v/p/");
+/// Posted ids that the service does not have.
+pub(in crate::store) static EVENTS_FORGED: Table<(Key, String), ()> = Table::new(b"v/f/");
+/// Malformed bodies, with the time of the last post; entries of fold 9 have no time.
+pub(in crate::store) static EVENTS_MALFORMED: Table<(Key, Digest), DateTime<Utc>> =
+    Table::new(b"v/g/");
+/// Posted ids that match no event of the merchant's mode, with the time of the first post.
+pub(in crate::store) static EVENTS_UNMATCHED: Table<(Key, String), DateTime<Utc>> =
+    Table::new(b"v/h/");
+pub(in crate::store) static EVENT_LEDGERS: Table<Key, EventLedger> = Table::new(b"v/l/");
+/// The newest version of each object.
+pub(in crate::store) static OBJECTS: Table<(Key, String), RemoteObject> = Table::new(b"v/o/");
 /// Prefix of all entries of events.
 const EVERY_EVENT: &[u8] = b"v/";
 /// Prefix of all entries of hooks.
 const EVERY_HOOK: &[u8] = b"w/";
 /// The index's own progress mark; no part of the state.
-pub(crate) static PROGRESS: Table<(), FoldProgress> = Table::new(b"x/applied");
+pub(in crate::store) static PROGRESS: Table<(), FoldProgress> = Table::new(b"x/applied");
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoldProgress {
@@ -226,4 +250,125 @@ pub(crate) fn changed_resources(batch: &Batch) -> ReadResult<BTreeSet<Key>> {
         names.extend(batch.changes_under(prefix).filter_map(|(key, _)| key.get(prefix.len()..)));
     }
     names.into_iter().map(Key::parse).collect()
+}
+
+impl ReadModel {
+    pub fn event(&self, merchant: &Key, id: &str) -> ReadResult<Option<EventEntry>> {
+        EVENTS.get(self, (merchant, id))
+    }
+
+    /// Returns true if the same malformed body was posted before.
+    pub fn knows_malformed(&self, merchant: &Key, digest: &Digest) -> ReadResult<bool> {
+        EVENTS_MALFORMED.has(self, (merchant, digest))
+    }
+
+    pub fn event_ledger(&self, merchant: &Key) -> ReadResult<EventLedger> {
+        Ok(EVENT_LEDGERS.get(self, merchant)?.unwrap_or_default())
+    }
+
+    /// Reads a merchant's ledger and decodes it only if it differs from `before`. `None` if no
+    /// event was ever posted or verified.
+    pub fn event_ledger_cached(
+        &self,
+        merchant: &Key,
+        before: Option<&CachedEntry<EventLedger>>,
+    ) -> ReadResult<Option<CachedEntry<EventLedger>>> {
+        self.read_cached(&EVENT_LEDGERS.key(merchant), before)
+    }
+
+    pub fn event_ledgers(&self) -> ReadResult<Vec<EventLedger>> {
+        EVENT_LEDGERS.list(self)
+    }
+
+    /// Returns the number of ignored webhooks of the partner interface.
+    pub fn ignored_webhooks(&self) -> ReadResult<u64> {
+        Ok(IGNORED_WEBHOOKS.get(self, ())?.unwrap_or_default())
+    }
+
+    /// Returns at most `most` ignored webhooks of the partner interface, newest first.
+    pub fn newest_ignored_webhooks(&self, most: usize) -> ReadResult<Vec<PartnerWebhook>> {
+        let all: Vec<PartnerWebhook> = PARTNER_WEBHOOKS.list(self)?;
+        let mut ignored: Vec<_> = all.into_iter().filter(|one| one.ignored.is_some()).collect();
+        ignored.sort_by_key(|one| std::cmp::Reverse(one.at));
+        ignored.truncate(most);
+        Ok(ignored)
+    }
+
+    pub fn ledgers_by_merchant(&self) -> ReadResult<Vec<(Key, EventLedger)>> {
+        EVENT_LEDGERS.entries(self)
+    }
+
+    pub fn event_merchants(&self) -> ReadResult<Vec<Key>> {
+        EVENT_LEDGERS.keys(self)
+    }
+
+    /// Returns at most `most` posted ids of a merchant that wait to be verified, longest waiting
+    /// first.
+    pub fn events_waiting(&self, merchant: &Key, most: usize) -> ReadResult<Vec<String>> {
+        // No page is empty.
+        let pages = EVENTS_WAITING.under(merchant).entries_after(self, None, most)?;
+        Ok(pages.into_iter().flat_map(|(_, ids)| ids).take(most).collect())
+    }
+
+    /// Returns at most `most` posted ids that the service does not have.
+    pub fn events_forged(&self, merchant: &Key, most: usize) -> ReadResult<Vec<String>> {
+        let forged = EVENTS_FORGED.under(merchant);
+        let entries = self.scan_from(forged.prefix(), None, most)?;
+        entries.iter().map(|(key, _)| forged.parse(key)).collect()
+    }
+
+    /// Returns the ids of a merchant's newest events in the order in which they became known,
+    /// newest first.
+    pub fn events_newest(&self, merchant: &Key, most: usize) -> ReadResult<Vec<String>> {
+        let told = self.event_ledger(merchant)?.verified;
+        let mut ids = Vec::new();
+        for number in (1..=told).rev().take(most) {
+            ids.extend(EVENT_NUMBERS.get(self, (merchant, number))?);
+        }
+        Ok(ids)
+    }
+
+    /// Returns the newest version of an object of the service.
+    pub fn remote_object(&self, merchant: &Key, id: &str) -> ReadResult<Option<RemoteObject>> {
+        OBJECTS.get(self, (merchant, id))
+    }
+}
+
+/// An entry's bytes and the value decoded from them.
+#[derive(Debug)]
+pub struct CachedEntry<T> {
+    bytes: Arc<[u8]>,
+    pub value: Arc<T>,
+}
+
+impl<T> Clone for CachedEntry<T> {
+    fn clone(&self) -> Self {
+        Self { bytes: self.bytes.clone(), value: self.value.clone() }
+    }
+}
+
+impl ReadModel {
+    /// Returns the observed state of a resource that is read often. Decodes the entry only if its
+    /// bytes differ from those of `before`.
+    pub fn observed_cached(
+        &self,
+        key: &Key,
+        before: Option<&CachedEntry<Observed>>,
+    ) -> ReadResult<Option<CachedEntry<Observed>>> {
+        self.read_cached(&OBSERVED.key(key), before)
+    }
+
+    /// Reads an entry and decodes it only if its bytes differ from those of `before`.
+    pub(crate) fn read_cached<T: DeserializeOwned>(
+        &self,
+        entry: &[u8],
+        before: Option<&CachedEntry<T>>,
+    ) -> ReadResult<Option<CachedEntry<T>>> {
+        let Some(bytes) = self.index.get(entry)? else { return Ok(None) };
+        if let Some(before) = before.filter(|before| *before.bytes == *bytes) {
+            return Ok(Some(before.clone()));
+        }
+        let value = Arc::new(decode(entry, &bytes)?);
+        Ok(Some(CachedEntry { bytes: bytes.into(), value }))
+    }
 }

@@ -12,15 +12,15 @@ use crate::model::events::event::{EventStatus, VerifiedEvent};
 use crate::model::state::lifecycle::ACTION_RETENTION;
 use crate::model::state::observed::Observed;
 use crate::store::index::ordered::KeyValue;
-use crate::store::read_model::events::{
-    EVENT_LEDGERS, EVENT_NUMBERS, EVENTS, EVENTS_MALFORMED, EVENTS_UNMATCHED,
-};
 use crate::store::read_model::hooks::{
     ACTION_REQUESTS, FAILED_ACTIONS, HOOK_CURSORS, HOOK_DEPTHS, HOOKS_FAILED,
 };
 use crate::store::read_model::journal_refs::{INTENT_POSITIONS, IntentPosition, SEQUENCES};
 use crate::store::read_model::model::{Entries, ReadModel, ReadResult, decode};
-use crate::store::read_model::resources::{OBSERVED, OPEN_BY_KEY, SUSPENDED};
+use crate::store::read_model::resources::{
+    EVENT_LEDGERS, EVENT_NUMBERS, EVENTS, EVENTS_MALFORMED, EVENTS_UNMATCHED, OBSERVED,
+    OPEN_BY_KEY, SUSPENDED,
+};
 
 impl ReadModel {
     /// Returns the numbers and ids of at most `most` events of a merchant behind the number

@@ -14,8 +14,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use crate::model::record::Record;
-use crate::store::disk::directory::{LockOwner, StateLock};
-use crate::store::disk::real::sync_dir;
+use crate::store::disk::directory::{LockOwner, StateLock, sync_dir};
 use crate::store::error::{OpenError, OpenReport, OpenResult};
 use crate::store::index::buffered::BufferedIndex;
 use crate::store::index::ordered::{Batch, Index, IndexError, MemoryIndex};

@@ -20,7 +20,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::CryptoRng;
 
 use crate::model::record::{Record, Rekeyed};
-use crate::store::disk::real::{RealDisk, sync_dir};
+use crate::store::disk::directory::{RealDisk, sync_dir};
 use crate::store::disk::traits::Disk;
 use crate::store::error::StoreError;
 use crate::store::projection::fold::IndexFold;

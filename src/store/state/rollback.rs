@@ -11,7 +11,7 @@ use data_encoding::HEXLOWER;
 use crate::base::hash::Digest;
 use crate::model::record::Record;
 use crate::model::state::lifecycle::Restored;
-use crate::store::disk::real::{RealDisk, sync_dir};
+use crate::store::disk::directory::{RealDisk, sync_dir};
 use crate::store::error::{OpenError, OpenReport, OpenResult, RollbackDetected};
 use crate::store::index::ordered::Index;
 use crate::store::journal::chain::Head;

@@ -13,7 +13,7 @@ use std::io::Write;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::{fmt, fs, io};
+use std::{fs, io};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -24,7 +24,7 @@ use rand_core::CryptoRng;
 use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::store::disk::real::sync_dir;
+use crate::store::disk::directory::sync_dir;
 
 /// The name of the key file, beside the state directory.
 pub const KEY_FILE: &str = ".reckon.key";
@@ -32,7 +32,8 @@ pub const KEY_FILE: &str = ".reckon.key";
 const FILE_BYTES_MAX: u64 = 256;
 
 /// 32 secret bytes.
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
+#[debug("MasterKey(…)")]
 pub struct MasterKey(Zeroizing<[u8; 32]>);
 
 impl MasterKey {
@@ -128,12 +129,6 @@ impl MasterKey {
         let name = HEXLOWER.encode(digest.get(..8).unwrap_or_default());
         digest.zeroize();
         name
-    }
-}
-
-impl fmt::Debug for MasterKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("MasterKey(…)")
     }
 }
 
@@ -235,25 +230,27 @@ pub(crate) fn random_bytes<const N: usize>(rng: &mut dyn CryptoRng) -> [u8; N] {
 }
 
 /// The name of a sealed value: 16 random bytes, written as 32 hex digits.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    derive_more::Display,
+    derive_more::Debug,
+)]
+#[display("{}", HEXLOWER_PERMISSIVE.encode(_0))]
+#[debug("VaultRef({self})")]
 #[serde(try_from = "String", into = "String")]
 pub struct VaultRef(pub(crate) [u8; 16]);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("read the name of a sealed value: it is not 32 hex digits")]
 pub struct VaultRefError;
-
-impl fmt::Display for VaultRef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&HEXLOWER_PERMISSIVE.encode(&self.0))
-    }
-}
-
-impl fmt::Debug for VaultRef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "VaultRef({self})")
-    }
-}
 
 impl FromStr for VaultRef {
     type Err = VaultRefError;

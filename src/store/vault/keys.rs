@@ -16,12 +16,12 @@
 //! erased value differs from a damaged one.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::{fmt, io};
+use std::io;
 
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
-use crate::store::disk::traits::{ByteReader, Disk, to_u64};
+use crate::store::disk::traits::{ByteReader, Disk};
 use crate::store::vault::frame::{Scan, VaultError, VaultResult};
 use crate::store::vault::key::{DataKey, KeyId, MasterKey, VaultRef, WrappedKey, random_bytes};
 use crate::store::vault::wrapping::{Identity, Wrapping};
@@ -218,7 +218,8 @@ pub(crate) fn read_wrapping(disk: &dyn Disk, master: &MasterKey) -> VaultResult<
 pub(crate) const DATA_FILE: &str = frame::FIRST;
 
 /// A value sealed and ready to be written; its `Debug` shows no plaintext.
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
+#[debug("Sealed({reference}, {} bytes)", payload.len())]
 pub struct SealedValue {
     pub(crate) reference: VaultRef,
     pub(crate) payload: Vec<u8>,
@@ -230,17 +231,6 @@ impl SealedValue {
     /// Returns the name under which the value is found once it is written.
     pub fn reference(&self) -> VaultRef {
         self.reference
-    }
-}
-
-impl fmt::Debug for SealedValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { reference, payload, new_key } = self;
-        f.debug_struct("Sealed")
-            .field("reference", reference)
-            .field("bytes", &to_u64(payload.len()))
-            .field("new_key", &new_key.is_some())
-            .finish()
     }
 }
 

@@ -13,7 +13,6 @@
 //! unsealing: most runs need neither.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
@@ -36,7 +35,8 @@ use crate::store::vault::{frame, keys};
 pub const SUBJECT_BYTES_MAX: usize = 1024;
 
 /// The vault; clones share it.
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
+#[debug("Vault({:?})", shared.disk)]
 pub struct Vault {
     pub(crate) shared: Arc<VaultInner>,
 }
@@ -239,12 +239,6 @@ impl Vault {
     fn payload(&self, file: &str, at: u64) -> VaultResult<Option<Vec<u8>>> {
         let read = Scan::one(self.disk(), file, at).and_then(|mut scan| scan.here());
         read.map_err(VaultError::io("read", keys::DATA_FILE))
-    }
-}
-
-impl fmt::Debug for Vault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Vault").field("disk", &self.shared.disk).finish_non_exhaustive()
     }
 }
 

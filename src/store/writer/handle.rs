@@ -17,7 +17,7 @@ mod tests;
 
 use std::future::Future;
 use std::sync::Arc;
-use std::{fmt, mem, thread};
+use std::{mem, thread};
 
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -38,6 +38,8 @@ const QUEUE_MAX: usize = 1024;
 const GROUP_MAX: usize = 1024;
 
 /// The writer. Share it behind an `Arc`.
+#[derive(derive_more::Debug)]
+#[debug("Writer({head:?})")]
 pub struct Writer<R, F> {
     form: WriterForm<R, F>,
     head: Arc<Mutex<Head>>,
@@ -180,12 +182,6 @@ where
                 Ok(core.finish())
             }
         }
-    }
-}
-
-impl<R, F> fmt::Debug for Writer<R, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Writer").field("head", &self.head).finish_non_exhaustive()
     }
 }
 

@@ -12,10 +12,10 @@ use crate::model::operator::WebhookAddress;
 use crate::model::state::observed::Observed;
 use crate::store::index::ordered::{Batch, Index as _};
 use crate::store::projection::operator::{ROTATIONS, absence_key, rotation_name};
-use crate::store::read_model::events::*;
 use crate::store::read_model::hooks::*;
 use crate::store::read_model::journal_refs::*;
 use crate::store::read_model::model::*;
+use crate::store::read_model::resources::*;
 use crate::store::read_model::resources::*;
 
 /// Texts of few characters, separators of keys among them: ids of the service may be any text.

@@ -8,7 +8,7 @@ mod damage;
 
 use proptest::prelude::*;
 
-use crate::store::disk::real::RealDisk;
+use crate::store::disk::directory::RealDisk;
 use crate::store::disk::traits::{MemoryDisk, to_usize};
 use crate::store::journal::chain::HEADER_BYTES;
 use crate::store::journal::files::{CutTail, JournalOpening, JournalOptions};
