@@ -136,17 +136,11 @@ impl Folder {
     }
 
     /// Reads the metadata of an entry by its path, without opening or following it.
-    ///
-    /// # Errors
-    /// There is no such entry, or its metadata cannot be read.
     pub fn metadata(&self, path: impl AsRef<OsStr>) -> io::Result<EntryMeta> {
         Ok(EntryMeta::of(&statat(&*self.0, path.as_ref(), AtFlags::SYMLINK_NOFOLLOW)?))
     }
 
     /// Visits the entries of this folder, in no order, without `.` and `..`.
-    ///
-    /// # Errors
-    /// The folder cannot be listed.
     pub fn for_each_entry(&self, visit: &mut dyn FnMut(&OsStr, EntryType)) -> io::Result<()> {
         for entry in Dir::read_from(&*self.0)? {
             let entry = entry?;

@@ -92,19 +92,13 @@ impl Money {
         self.currency
     }
 
-    /// Returns the sum.
-    ///
-    /// # Errors
-    /// Two currencies, or beyond 64 bits.
+    /// Returns the sum; an error for two currencies, or beyond 64 bits.
     pub fn checked_add(self, other: Self) -> Result<Self, MoneyError> {
         self.same_currency(other)?;
         self.with(self.minor.checked_add(other.minor))
     }
 
-    /// Returns the difference.
-    ///
-    /// # Errors
-    /// Two currencies, or beyond 64 bits.
+    /// Returns the difference; an error for two currencies, or beyond 64 bits.
     pub fn checked_sub(self, other: Self) -> Result<Self, MoneyError> {
         self.same_currency(other)?;
         self.with(self.minor.checked_sub(other.minor))
@@ -208,9 +202,6 @@ impl FromStr for Currency {
     type Err = MoneyError;
 
     /// Reads an upper-case code.
-    ///
-    /// # Errors
-    /// [`MoneyError::UnknownCurrency`].
     fn from_str(code: &str) -> Result<Self, MoneyError> {
         iso_currency::Currency::from_code(code)
             .filter(|currency| currency.exponent().is_some())

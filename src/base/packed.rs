@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// A value as its JSON text. A tree of maps takes several times the memory of its text. `Debug` shows
 /// the size alone: the value may be private.
-#[derive(derive_more::Debug)]
+#[derive(Clone, PartialEq, derive_more::Debug)]
 #[debug("Packed({} bytes)", text.len())]
 pub struct Packed<T> {
     text: Box<[u8]>,
@@ -25,9 +25,6 @@ impl<T: Serialize + DeserializeOwned> Packed<T> {
     }
 
     /// Returns the value.
-    ///
-    /// # Errors
-    /// The type of the value writes a form that it does not read.
     pub fn unpack(&self) -> Result<T, serde_json::Error> {
         serde_json::from_slice(&self.text)
     }
@@ -36,18 +33,6 @@ impl<T: Serialize + DeserializeOwned> Packed<T> {
 impl From<&Value> for Packed<Value> {
     fn from(value: &Value) -> Self {
         Self { text: value.to_string().into_bytes().into_boxed_slice(), of: PhantomData }
-    }
-}
-
-impl<T> Clone for Packed<T> {
-    fn clone(&self) -> Self {
-        Self { text: self.text.clone(), of: PhantomData }
-    }
-}
-
-impl<T> PartialEq for Packed<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
     }
 }
 

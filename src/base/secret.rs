@@ -148,15 +148,12 @@ const PLAIN_BYTES_MAX: u64 = 192 * 1024;
 pub enum SealError {
     #[error("the identity file holds no line that begins with AGE-SECRET-KEY-1")]
     NoIdentity,
-    /// A line of the identity file is no identity.
     #[error("line {0} of the identity file is not an X25519 identity (AGE-SECRET-KEY-1…)")]
     NotAnIdentity(usize),
-    /// The text cannot be parsed.
     #[error("the sealed text is damaged, or was not made by `reckon seal`")]
     Damaged,
     #[error("the text was sealed for another identity")]
     AnotherIdentity,
-    /// The text is in another place than it was sealed for.
     #[error("the text was sealed for another place: run `reckon seal` for this one")]
     AnotherPlace,
     #[error("the text could not be sealed")]
@@ -197,7 +194,6 @@ impl Keyring {
         if identities.is_empty() { Err(SealError::NoIdentity) } else { Ok(Self(identities)) }
     }
 
-    /// Seals a value for one place.
     pub fn seal(&self, place: &str, value: &Secret) -> Result<String, SealError> {
         let plain = serde_json::to_vec(&SealedContentRef { r#for: place, value: value.expose() });
         let plain = Zeroizing::new(plain.map_err(|_| SealError::SealingFailed)?);

@@ -28,7 +28,6 @@ impl Hooks {
     /// templates.
     ///
     /// # Errors
-    ///
     /// Every problem of the set, with warnings; then no part of the set is used.
     pub fn load(
         sources: &[ScriptSource],
@@ -62,7 +61,6 @@ fn load(sources: &[ScriptSource], known: &ConfiguredNames) -> Result<Hooks, Vec<
         Ok(scripts) => Ok(Hooks {
             engine: Arc::new(engine),
             scripts: Arc::new(scripts),
-            hash: digest(sources.iter()),
             names: Arc::new(names),
             warnings: Arc::new(problems),
         }),

@@ -24,7 +24,7 @@ use crate::model::state::lifecycle::Release;
 use crate::model::state::observed::Observation;
 use crate::model::state::orphan::{MissingDocumentChange, UnknownObjectsFound};
 use crate::model::state::token_attachment::TokenAttachment;
-use crate::store::error::StoreError;
+use crate::store::error::StoreResult;
 use crate::store::journal::chain::Head;
 use crate::store::journal::read::{JournalReader, JournalSet};
 use crate::store::writer::core::{decode, decoded};
@@ -100,7 +100,7 @@ pub struct EventHistory {
 }
 
 impl JournalSet {
-    pub fn history(&self, key: &Key, sequences: &[u64]) -> Result<ResourceHistory, StoreError> {
+    pub fn history(&self, key: &Key, sequences: &[u64]) -> StoreResult<ResourceHistory> {
         let (picked, dropped) = self.retry_while_moving(|| self.pick(sequences))?;
         let mut story = ResourceHistory {
             key: key.clone(),
@@ -120,11 +120,11 @@ impl JournalSet {
 
     /// Returns the events verified since `since`, up to this head, with their runs. Records that a
     /// compaction dropped are missing.
-    pub fn events(&self, since: DateTime<Utc>, head: Head) -> Result<EventHistory, StoreError> {
+    pub fn events(&self, since: DateTime<Utc>, head: Head) -> StoreResult<EventHistory> {
         self.retry_while_moving(|| self.events_once(since, head))
     }
 
-    fn events_once(&self, since: DateTime<Utc>, head: Head) -> Result<EventHistory, StoreError> {
+    fn events_once(&self, since: DateTime<Utc>, head: Head) -> StoreResult<EventHistory> {
         let mut past = EventHistory::default();
         let mut known = BTreeSet::new();
         let base = self.journal.base()?.map_or(Head::EMPTY, |base| base.head);
@@ -145,7 +145,7 @@ fn gather(
     since: DateTime<Utc>,
     past: &mut EventHistory,
     known: &mut BTreeSet<(Key, String)>,
-) -> Result<(), StoreError> {
+) -> StoreResult {
     for record in decoded(reader.records(first, last)) {
         let (_, record) = record?;
         if let Record::EventVerified(told) = record {

@@ -9,8 +9,7 @@ use rhai::{AST, ASTFlags, ASTNode, Engine, Expr, Stmt};
 use super::syntax::{Parsed, parse};
 use crate::base::wording;
 use crate::model::issue::{PlacedIssue, RelatedPlace, Severity};
-use crate::scripting::language::names;
-use crate::scripting::language::names::{ANY_EVENT, ScriptNames, is_hook};
+use crate::scripting::language::names::{self, ANY_EVENT, ScriptNames, is_hook};
 use crate::scripting::language::source::{ScriptSource, place, place_or_start};
 use crate::scripting::language::values::ScriptMoment;
 
@@ -71,7 +70,9 @@ impl<'a> CheckSet<'a> {
         functions: &'a [(String, usize)],
     ) -> Self {
         let mut builtin: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
-        for (name, count) in functions.iter().filter(|(name, _)| is_identifier(name)) {
+        // The language's own names include operators and accessors, which no script can write.
+        let written = |name: &str| name.chars().all(|one| one.is_alphanumeric() || one == '_');
+        for (name, count) in functions.iter().filter(|(name, _)| written(name)) {
             builtin.entry(name).or_default().insert(*count);
         }
         Self { units, known, builtin }
@@ -82,12 +83,6 @@ impl<'a> CheckSet<'a> {
         let import = unit.imports.iter().find(|import| import.alias == alias)?;
         self.units.get(import.path.as_deref()?)
     }
-}
-
-/// Returns true if a script can write this name; the language's own names include operators and
-/// accessors.
-fn is_identifier(name: &str) -> bool {
-    name.chars().all(|found| found.is_alphanumeric() || found == '_')
 }
 
 /// Reads a file, and reports misplaced statements outside functions.

@@ -20,7 +20,6 @@ use crate::scripting::language::json::to_json;
 use crate::scripting::language::limits::VALUE_MAX;
 use crate::scripting::language::values::{ScriptMoment, parse};
 
-/// Result of a host function.
 pub(crate) type CallResult = Result<Dynamic, HostError>;
 
 /// Part of the documentation that lists a function.
@@ -200,7 +199,7 @@ impl<'a> HostCall<'a> {
     }
 
     fn check(&self) -> Result<(), String> {
-        let (known, name) = (self.session.names(), self.name);
+        let (known, name) = (&*self.session.names, self.name);
         for (argument, value) in self.row.arguments.iter().zip(&self.arguments) {
             argument.value_type.check_value(value, known).map_err(|unfit| {
                 format!("`{}` of `{name}` {}; {}", argument.name, unfit.message, unfit.help)

@@ -14,8 +14,7 @@ use serde_json::Value;
 
 use crate::base::id::Key;
 use crate::base::secret::mask_digits;
-use crate::kinds::register;
-use crate::kinds::register::KINDS;
+use crate::kinds::register::{self, KINDS};
 use crate::kinds::schema::kind::{Privacy, SpecField};
 use crate::kinds::secrets::redact::{field_of, without_private};
 use crate::scripting::language::json::{parse_untrusted, untrusted_to_dynamic};
@@ -77,7 +76,6 @@ impl ScriptEvent {
     }
 }
 
-/// Returns the record within an event.
 fn event_record(mut event: Map) -> Dynamic {
     let (data, reason) = (event.remove("data").unwrap_or_default(), event.remove("reason"));
     let Some(reason) = reason.filter(|_| data.is_map()) else { return data };

@@ -12,7 +12,7 @@ use crate::base::folder_location::FolderLocation;
 use crate::model::issue::{PlacedIssue, Severity};
 
 /// End of the names of scripts and modules.
-pub(crate) const ENDING: &str = ".rhai";
+const ENDING: &str = ".rhai";
 /// End of the names of case files.
 pub const CASES_ENDING: &str = ".test.yaml";
 /// Folder of the templates within the scripts folder, and the ends of their names.
@@ -105,11 +105,6 @@ impl ScriptSource {
     }
 }
 
-/// Removes the byte order mark that editors may write.
-pub(crate) fn without_bom(text: &str) -> &str {
-    text.strip_prefix('\u{feff}').unwrap_or(text)
-}
-
 /// Returns the column of the name if the line defines the function.
 fn name_column(line: &str, name: &str) -> Option<usize> {
     let start = line.find("fn ")?;
@@ -176,7 +171,6 @@ impl ScriptFolder {
 /// problems.
 ///
 /// # Errors
-///
 /// The folder is a link, cannot be listed, or holds too much.
 pub fn read_folder(root: &FolderLocation, shown: &str) -> Result<ScriptFolder, PathError> {
     let mut folder = ScriptFolder::default();
@@ -201,11 +195,10 @@ pub fn read_folder(root: &FolderLocation, shown: &str) -> Result<ScriptFolder, P
         };
         let text = bytes.as_ref().ok().cloned().flatten();
         let text = text.and_then(|bytes| String::from_utf8(bytes).ok());
-        let source = ScriptSource {
-            path: inside,
-            display_path: name,
-            text: Arc::from(text.as_deref().map(without_bom).unwrap_or_default()),
-        };
+        // Editors may write a byte order mark.
+        let content = text.as_deref().unwrap_or_default();
+        let content = content.strip_prefix('\u{feff}').unwrap_or(content);
+        let source = ScriptSource { path: inside, display_path: name, text: Arc::from(content) };
         if let Err(message) = &bytes {
             let help = "replace it by the file itself";
             folder.problems.push(source.problem((1, 1), "file", message, help));

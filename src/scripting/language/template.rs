@@ -30,7 +30,6 @@ pub(crate) struct Template {
     html: Option<Vec<TemplatePart>>,
 }
 
-/// A template with all placeholders filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FilledTemplate {
     pub(crate) subject: Option<String>,

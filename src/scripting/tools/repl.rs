@@ -56,7 +56,6 @@ pub struct Repl {
 pub struct Evaluated {
     /// Value in its written form; `None` for `()`.
     pub value: Option<String>,
-    /// New action requests.
     pub actions: Vec<ActionRequest>,
     /// Values that changed, by key.
     pub stored: Vec<(String, Value)>,
@@ -108,12 +107,10 @@ impl Repl {
         self.origin.merchant.as_ref()
     }
 
-    /// Returns all collected action requests.
     pub fn actions(&self) -> &[ActionRequest] {
         &self.actions
     }
 
-    /// Returns all stored values.
     pub fn stored(&self) -> &BTreeMap<String, Value> {
         &self.stored
     }

@@ -51,7 +51,6 @@ pub struct Case {
     pub expect: ExpectedRun,
 }
 
-/// Expected result of a run.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExpectedRun {
@@ -82,7 +81,6 @@ pub struct CaseResult {
 /// Parses the cases of a file.
 ///
 /// # Errors
-///
 /// The file is not a valid case file; the problem names the place.
 pub fn parse_cases(source: &ScriptSource) -> Result<Vec<Case>, Box<PlacedIssue>> {
     let read: Result<CaseFile, _> = serde_yaml::from_str(&source.text);
@@ -308,7 +306,6 @@ impl Reads for CaseState {
 const STORED: (&str, &str) = ("kept", "kv");
 /// Keys above the expected result of a case.
 const EXPECT: [&str; 2] = ["cases", "expect"];
-/// Keys of the function of an expected action.
 const FUNCTION: [&str; 4] = ["cases", "expect", "actions", DO];
 
 /// Returns a warning for each former name in the cases of a file.

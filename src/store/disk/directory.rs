@@ -90,7 +90,6 @@ pub enum LockError {
     /// Another process holds the lock and has not written its name.
     #[error("lock {path}: another process holds it")]
     HeldByUnknown { path: PathBuf },
-    /// The lock file could not be opened or written.
     #[error("lock {path}: {source}")]
     Io { path: PathBuf, source: io::Error },
 }
@@ -293,8 +292,7 @@ impl Disk for RealDisk {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}
         }
-        let mut file =
-            OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
+        let mut file = create_private(&temporary)?;
         file.write_all(bytes)?;
         file.sync_all()?;
         fs::rename(&temporary, path)?;
@@ -323,6 +321,11 @@ impl Disk for RealDisk {
         file.sync_all()?;
         self.sync_name(name)
     }
+}
+
+/// Creates a file that only its owner can read.
+pub(crate) fn create_private(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// Makes the names in a directory durable.

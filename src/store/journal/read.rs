@@ -56,12 +56,6 @@ impl JournalReader {
         Ok(self.records(first, end.sequence.min(last)))
     }
 
-    /// Returns one durable record.
-    pub fn get(&self, sequence: u64) -> JournalResult<JournalRecord> {
-        let missing = || JournalError::MissingSegment { expected: sequence, found: None };
-        self.records(sequence, sequence).next().ok_or_else(missing)?
-    }
-
     /// Returns the snapshot at which the journal begins; `None` if it begins at its first record.
     pub fn base(&self) -> JournalResult<Option<SnapshotHeader>> {
         segment::base_snapshot(self.disk(), &segment::list_segments(self.disk())?)
@@ -158,7 +152,15 @@ impl JournalRecords {
                 RecordSlot::UnknownVersion(found) => {
                     return Err(check::version_error(&place.segment, place.offset, found));
                 }
-                RecordSlot::Invalid(why) => return Err(damage_error(&place, why)),
+                RecordSlot::Invalid(why) => {
+                    return Err(JournalError::Damaged {
+                        file: place.segment.file.clone(),
+                        offset: to_u64(place.offset),
+                        sequence: place.head.sequence.saturating_add(1),
+                        why,
+                        follows: DamageEvidence::Acknowledged,
+                    });
+                }
             }
         }
     }
@@ -185,16 +187,6 @@ fn segments_from(disk: &dyn Disk, sequence: u64) -> JournalResult<VecDeque<u64>>
         segments.pop_front();
     }
     Ok(segments)
-}
-
-fn damage_error(place: &ReadPosition, why: &'static str) -> JournalError {
-    JournalError::Damaged {
-        file: place.segment.file.clone(),
-        offset: to_u64(place.offset),
-        sequence: place.head.sequence.saturating_add(1),
-        why,
-        follows: DamageEvidence::Acknowledged,
-    }
 }
 
 /// Records that were picked, and the ranges that were verified for them.

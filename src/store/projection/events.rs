@@ -26,8 +26,7 @@ use crate::model::events::hook_run::{HookRunRecord, PendingAction};
 use crate::model::record::Record;
 use crate::model::remote_object::Freshness;
 use crate::store::error::{Folded, law};
-use crate::store::projection::ledger;
-use crate::store::projection::ledger::{NewestPage, change_ledger};
+use crate::store::projection::ledger::{self, NewestPage, change_ledger};
 use crate::store::projection::observed::apply_payment;
 use crate::store::read_model::hooks::{
     ACTION_REQUESTS, DOUBTED_ACTIONS, EVENTS_TO_RUN, HOOKS_FAILED, NEW_EVENTS, failed_run_key,
@@ -161,7 +160,7 @@ pub(crate) fn fold_verified(changes: &mut Changes<'_>, told: &VerifiedEvent) -> 
     let merchant = &told.merchant;
     let known = EVENTS.get(changes, (merchant, &told.event))?;
     if known.as_ref().is_some_and(|known| matches!(known.status, EventStatus::Verified(_))) {
-        return law!(5, "the event {} of {} is taken in twice", told.event, merchant.short(),);
+        return law!(5, "the event {} of {} is taken in twice", told.event, merchant.short());
     }
     let page = known.as_ref().and_then(|known| known.page);
     let was_forged = known.as_ref().is_some_and(|known| known.status == EventStatus::Forged);
@@ -238,12 +237,17 @@ pub(crate) fn note_polled(changes: &mut Changes<'_>, polled: &Polled) -> Folded 
     Ok(NEW_EVENTS.put(changes, &polled.merchant, &ledger.verified)?)
 }
 
+/// Returns the scripts that ran, or failed, for an event.
+pub(crate) fn scripts(ran: &HookRunRecord) -> impl Iterator<Item = &str> {
+    let failed = ran.failures.iter().map(|failed| failed.script.as_str());
+    ran.runs.iter().map(|run| run.script.as_str()).chain(failed)
+}
+
 /// Returns true if a lost state may have run the hooks of this event. The partner's webhooks are in
 /// no list, and are not delivered again once they were accepted.
 pub(crate) fn is_doubted(entries: &impl Entries, ran: &HookRunRecord) -> Folded<bool> {
     if ran.is_retry {
-        let scripts = ran.runs.iter().map(|run| &run.script);
-        for script in scripts.chain(ran.failures.iter().map(|failed| &failed.script)) {
+        for script in scripts(ran) {
             let known = HOOKS_FAILED.get(entries, ((&ran.merchant, &ran.event), script))?;
             if known.is_some_and(|known| known.maybe_ran) {
                 return Ok(true);

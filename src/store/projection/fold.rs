@@ -14,7 +14,7 @@ use crate::model::record::Record;
 use crate::model::state::credentials::{BindingApproval, has_binding_facts};
 use crate::model::state::drift;
 use crate::model::state::observed::{FactSource, Observation, Observed, OnHold, ServiceRefusal};
-use crate::store::error::{FoldError, Folded, StoreError, law};
+use crate::store::error::{FoldError, Folded, StoreResult, law};
 use crate::store::index::ordered::{Batch, Index};
 use crate::store::journal::chain::Head;
 use crate::store::projection::observed::{
@@ -31,12 +31,7 @@ use crate::store::read_model::resources::{
 };
 use crate::store::writer::core::{ChangedResources, Fold};
 
-/// Folds one record: reads through the batch, writes into it.
-pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Folded {
-    fold_record(&mut Changes::new(index, batch), record)
-}
-
-fn fold_record(changes: &mut Changes<'_>, record: &Record) -> Folded {
+pub(crate) fn fold_record(changes: &mut Changes<'_>, record: &Record) -> Folded {
     match record {
         Record::StateOwner(binding) => Ok(BINDING.put(changes, (), binding)?),
         Record::Intent(intent) => open_intent(changes, intent),
@@ -103,7 +98,7 @@ impl IndexFold {
 }
 
 impl Fold<Record> for IndexFold {
-    fn apply(&mut self, batch: &[(u64, Record)], head: Head) -> Result<(), StoreError> {
+    fn apply(&mut self, batch: &[(u64, Record)], head: Head) -> StoreResult {
         let mut written = Batch::new();
         let changes = &mut Changes::new(&*self.index, &mut written);
         for group in batch.chunk_by(|(_, one), (_, next)| are_together(one, next)) {

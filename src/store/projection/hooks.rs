@@ -37,7 +37,6 @@ fn lane_of(ran: &HookRunRecord) -> Option<(&Key, &ScriptIdentity)> {
     Some((&ran.merchant, ran.script_identity.as_ref().filter(|_| !ran.is_retry)?))
 }
 
-/// Folds the runs of an event's hooks.
 pub(crate) fn fold_run(changes: &mut Changes<'_>, ran: &HookRunRecord) -> Folded {
     if lane_of(ran).is_some() {
         return fold_runs(changes, std::iter::once(ran));
@@ -49,7 +48,7 @@ pub(crate) fn fold_run(changes: &mut Changes<'_>, ran: &HookRunRecord) -> Folded
     let mut ledger = EVENT_LEDGERS.get(changes, &ran.merchant)?.unwrap_or_default();
     let mut was_stopped = false;
     if ran.is_retry {
-        for script in scripts(ran).chain(ran.former_script.as_deref()) {
+        for script in events::scripts(ran).chain(ran.former_script.as_deref()) {
             was_stopped |= is_stopped(changes, &ran.merchant, script)?;
             let key = ((&ran.merchant, ran.event.as_str()), script);
             remove_failed_run(changes, &mut ledger, key)?;
@@ -123,11 +122,6 @@ fn count_runs(ledger: &mut EventLedger, ran: &HookRunRecord) {
     ledger.failures = ledger.failures.saturating_add(many(ran.failures.len()));
 }
 
-fn scripts(ran: &HookRunRecord) -> impl Iterator<Item = &str> {
-    let failed = ran.failures.iter().map(|failed| failed.script.as_str());
-    ran.runs.iter().map(|run| run.script.as_str()).chain(failed)
-}
-
 /// Advances the merchant's ledger: hooks of an event run once, in the order of events. The scripts
 /// in `held` keep their place.
 fn advance_ledger(
@@ -137,7 +131,7 @@ fn advance_ledger(
 ) -> Folded {
     let mut ledger = EVENT_LEDGERS.get(changes, merchant)?.unwrap_or_default();
     if number <= ledger.ran_to {
-        return law!(5, "the hooks of event {number} of {} run twice", merchant.short(),);
+        return law!(5, "the hooks of event {number} of {} run twice", merchant.short());
     }
     let from = std::mem::replace(&mut ledger.ran_to, number);
     if ledger.ran_to >= ledger.verified {

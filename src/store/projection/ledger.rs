@@ -264,7 +264,7 @@ pub(crate) fn advance_script(
     let ledger = EVENT_LEDGERS.get(changes, merchant)?.unwrap_or_default();
     let Some(cursor) = HOOK_CURSORS.get(changes, key)? else { return Ok(()) };
     if *to < cursor.to {
-        return law!(5, "{script} goes back to event {to} of {}", merchant.short(),);
+        return law!(5, "{script} goes back to event {to} of {}", merchant.short());
     }
     if *to == ledger.ran_to {
         HOOK_CURSORS.remove(changes, key);

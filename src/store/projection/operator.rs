@@ -23,8 +23,7 @@ use crate::store::read_model::resources::{
     RELEASED, UNKNOWN_OBJECTS,
 };
 
-pub(in crate::store) static ROTATIONS: Table<String, (WebhookAddress, Rotation)> =
-    Table::new(b"v/t/");
+pub(crate) static ROTATIONS: Table<String, (WebhookAddress, Rotation)> = Table::new(b"v/t/");
 
 pub(crate) fn rotate_addresses(changes: &mut Changes<'_>, rotated: &RotationRecord) -> Folded {
     for address in &rotated.addresses {
@@ -190,11 +189,11 @@ impl ReadModel {
     }
 }
 
-pub(in crate::store) fn absence_key(effect: &str, source_id: &str) -> Vec<u8> {
+pub(crate) fn absence_key(effect: &str, source_id: &str) -> Vec<u8> {
     [CONFIRMED_ABSENT, effect.as_bytes(), b"/", source_id.as_bytes()].concat()
 }
 
-pub(in crate::store) fn rotation_name(address: &WebhookAddress) -> String {
+pub(crate) fn rotation_name(address: &WebhookAddress) -> String {
     match address {
         WebhookAddress::Partner => "partner".to_owned(),
         WebhookAddress::Merchant(key) => key.to_string(),
@@ -210,8 +209,9 @@ mod tests {
     use crate::model::events::hook_run::{ActionOutcome, ActionRequestId, ActionResult};
     use crate::model::operator::{RotationStep, Suspension};
     use crate::model::record::Record;
+    use crate::store::error::FoldError;
     use crate::store::index::ordered::{Batch, Index, MemoryIndex};
-    use crate::store::projection::fold::{fold, fold as fold_record};
+    use crate::store::tests::support::{fold, fold as fold_record};
 
     #[test]
     fn what_is_known_of_events_addresses_and_actions_is_part_of_the_state() {

@@ -19,7 +19,9 @@ use crate::model::state::lifecycle::Epoch;
 use crate::model::state::observed::Observed;
 use crate::store::index::ordered::{Batch, Index, KeyValue};
 use crate::store::read_model::journal_refs::{INTENT_POSITIONS, REMOTE, SEQUENCE_PAGES, SEQUENCES};
-use crate::store::read_model::model::{Entries, ParsedKey, ReadModel, ReadResult, Table, decode};
+use crate::store::read_model::model::{
+    Entries, ParsedKey, ReadModel, ReadResult, Table, decode, table_reads,
+};
 
 /// The version of the fold: an index of another version is rebuilt.
 pub const FOLD_VERSION: u32 = 12;
@@ -27,61 +29,58 @@ pub const FOLD_VERSION: u32 = 12;
 /// Maximum renames followed from one name: a cycle of renames ends there.
 const MOVES_MAX: usize = 10_000;
 
-pub(in crate::store) static OBSERVED: Table<Key, Observed> = Table::new(b"o/");
-pub(in crate::store) static INTENTS: Table<IntentId, OpenIntent> = Table::new(b"i/");
+pub(crate) static OBSERVED: Table<Key, Observed> = Table::new(b"o/");
+pub(crate) static INTENTS: Table<IntentId, OpenIntent> = Table::new(b"i/");
 /// The open intent of each resource.
-pub(in crate::store) static OPEN_BY_KEY: Table<Key, IntentId> = Table::new(b"k/");
+pub(crate) static OPEN_BY_KEY: Table<Key, IntentId> = Table::new(b"k/");
 /// The first resource of each mark that this state issued.
-pub(in crate::store) static MARKS: Table<String, Key> = Table::new(b"m/");
-pub(in crate::store) static PARTNER_WEBHOOKS: Table<Digest, PartnerWebhook> = Table::new(b"n/");
-pub(in crate::store) static ORPHANS: Table<IntentId, PossibleOrphan> = Table::new(b"r/");
-/// The owner of each public key.
-pub(in crate::store) static PUBLIC_KEYS: Table<String, Key> = Table::new(b"p/");
-pub(in crate::store) const TALLIES: &[u8] = b"s/";
-pub(in crate::store) const USUAL_AMOUNTS: &[u8] = b"u/";
-pub(in crate::store) static PLAN_APPROVALS: Table<String, StoredApproval> = Table::new(b"a/");
+pub(crate) static MARKS: Table<String, Key> = Table::new(b"m/");
+pub(crate) static PARTNER_WEBHOOKS: Table<Digest, PartnerWebhook> = Table::new(b"n/");
+pub(crate) static ORPHANS: Table<IntentId, PossibleOrphan> = Table::new(b"r/");
+pub(crate) static PUBLIC_KEYS: Table<String, Key> = Table::new(b"p/");
+pub(crate) const TALLIES: &[u8] = b"s/";
+pub(crate) const USUAL_AMOUNTS: &[u8] = b"u/";
+pub(crate) static PLAN_APPROVALS: Table<String, StoredApproval> = Table::new(b"a/");
 /// The saved plans that were used, by token.
-pub(in crate::store) static PLANS: Table<String, PlanUse> = Table::new(b"y/");
-pub(in crate::store) static SUSPENDED: Table<Key, Suspension> = Table::new(b"z/");
+pub(crate) static PLANS: Table<String, PlanUse> = Table::new(b"y/");
+pub(crate) static SUSPENDED: Table<Key, Suspension> = Table::new(b"z/");
 /// The ids of objects that a person disowned.
-pub(in crate::store) static DISOWNED: Table<String, DateTime<Utc>> = Table::new(b"d/");
+pub(crate) static DISOWNED: Table<String, DateTime<Utc>> = Table::new(b"d/");
 /// The resource that each unknown object blocks.
-pub(in crate::store) static UNKNOWN_OBJECTS: Table<String, Key> = Table::new(b"h/");
-pub(in crate::store) static BINDING: Table<(), StateOwner> = Table::new(b"f/binding");
-pub(in crate::store) static NEXT_INTENT: Table<(), IntentId> = Table::new(b"f/next-intent");
-pub(in crate::store) static EMPTY_REMOTE: Table<(), DateTime<Utc>> = Table::new(b"f/empty-remote");
-pub(in crate::store) static EPOCH: Table<(), Epoch> = Table::new(b"f/epoch");
+pub(crate) static UNKNOWN_OBJECTS: Table<String, Key> = Table::new(b"h/");
+pub(crate) static BINDING: Table<(), StateOwner> = Table::new(b"f/binding");
+pub(crate) static NEXT_INTENT: Table<(), IntentId> = Table::new(b"f/next-intent");
+pub(crate) static EMPTY_REMOTE: Table<(), DateTime<Utc>> = Table::new(b"f/empty-remote");
+pub(crate) static EPOCH: Table<(), Epoch> = Table::new(b"f/epoch");
 /// Resources that a person released, in the present epoch.
-pub(in crate::store) static RELEASED: Table<Key, DateTime<Utc>> = Table::new(b"e/r/");
+pub(crate) static RELEASED: Table<Key, DateTime<Utc>> = Table::new(b"e/r/");
 /// Effects that were searched in the present epoch.
-pub(in crate::store) const CONFIRMED_ABSENT: &[u8] = b"e/l/";
+pub(crate) const CONFIRMED_ABSENT: &[u8] = b"e/l/";
 /// Number of ignored webhooks of the partner interface.
-pub(in crate::store) static IGNORED_WEBHOOKS: Table<(), u64> = Table::new(b"v/i");
+pub(crate) static IGNORED_WEBHOOKS: Table<(), u64> = Table::new(b"v/i");
 /// Events and posted ids, by merchant.
-pub(in crate::store) static EVENTS: Table<(Key, String), EventEntry> = Table::new(b"v/e/");
+pub(crate) static EVENTS: Table<(Key, String), EventEntry> = Table::new(b"v/e/");
 /// Ids of a merchant's events, by the numbers that they got as they became known.
-pub(in crate::store) static EVENT_NUMBERS: Table<(Key, u64), String> = Table::new(b"v/n/");
+pub(crate) static EVENT_NUMBERS: Table<(Key, u64), String> = Table::new(b"v/n/");
 /// Pages of ids that wait to be verified.
-pub(in crate::store) static EVENTS_WAITING: Table<(Key, u64), Vec<String>> = Table::new(b"v/w/");
+pub(crate) static EVENTS_WAITING: Table<(Key, u64), Vec<String>> = Table::new(b"v/w/");
 /// The number of a merchant's newest page.
-pub(in crate::store) static EVENT_PAGES: Table<Key, u64> = Table::new(b"v/p/");
+pub(crate) static EVENT_PAGES: Table<Key, u64> = Table::new(b"v/p/");
 /// Posted ids that the service does not have.
-pub(in crate::store) static EVENTS_FORGED: Table<(Key, String), ()> = Table::new(b"v/f/");
+pub(crate) static EVENTS_FORGED: Table<(Key, String), ()> = Table::new(b"v/f/");
 /// Malformed bodies, with the time of the last post; entries of fold 9 have no time.
-pub(in crate::store) static EVENTS_MALFORMED: Table<(Key, Digest), DateTime<Utc>> =
-    Table::new(b"v/g/");
+pub(crate) static EVENTS_MALFORMED: Table<(Key, Digest), DateTime<Utc>> = Table::new(b"v/g/");
 /// Posted ids that match no event of the merchant's mode, with the time of the first post.
-pub(in crate::store) static EVENTS_UNMATCHED: Table<(Key, String), DateTime<Utc>> =
-    Table::new(b"v/h/");
-pub(in crate::store) static EVENT_LEDGERS: Table<Key, EventLedger> = Table::new(b"v/l/");
+pub(crate) static EVENTS_UNMATCHED: Table<(Key, String), DateTime<Utc>> = Table::new(b"v/h/");
+pub(crate) static EVENT_LEDGERS: Table<Key, EventLedger> = Table::new(b"v/l/");
 /// The newest version of each object.
-pub(in crate::store) static OBJECTS: Table<(Key, String), RemoteObject> = Table::new(b"v/o/");
+pub(crate) static OBJECTS: Table<(Key, String), RemoteObject> = Table::new(b"v/o/");
 /// Prefix of all entries of events.
 const EVERY_EVENT: &[u8] = b"v/";
 /// Prefix of all entries of hooks.
 const EVERY_HOOK: &[u8] = b"w/";
 /// The index's own progress mark; no part of the state.
-pub(in crate::store) static PROGRESS: Table<(), FoldProgress> = Table::new(b"x/applied");
+pub(crate) static PROGRESS: Table<(), FoldProgress> = Table::new(b"x/applied");
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoldProgress {
@@ -100,9 +99,41 @@ pub struct PossibleOrphan {
     pub key: Key,
 }
 
+table_reads! {
+    fn observed_state(key: &Key) -> Option<Observed> = OBSERVED.get(key);
+    /// Returns every open intent, oldest first.
+    fn open_intents() -> Vec<OpenIntent> = INTENTS.list();
+    /// Returns the contacts that may exist twice.
+    fn possible_orphans() -> Vec<PossibleOrphan> = ORPHANS.list();
+    fn knows_mark(mark: &str) -> bool = MARKS.has(mark);
+    /// Returns true if a webhook of the partner interface was stored before.
+    fn knows_partner_webhook(id: &Digest) -> bool = PARTNER_WEBHOOKS.has(id);
+    /// Returns true if an operator declared that remote objects with unknown marks are not ours.
+    fn is_empty_remote() -> bool = EMPTY_REMOTE.has(());
+    fn use_of_plan(token: &str) -> Option<PlanUse> = PLANS.get(token);
+    /// Returns the latest suspension of a resource, expired or not.
+    fn suspension(key: &Key) -> Option<Suspension> = SUSPENDED.get(key);
+    fn suspensions() -> Vec<Suspension> = SUSPENDED.list();
+    fn state_owner() -> Option<StateOwner> = BINDING.get(());
+    fn event(merchant: &Key, id: &str) -> Option<EventEntry> = EVENTS.get((merchant, id));
+    /// Returns true if the same malformed body was posted before.
+    fn knows_malformed(merchant: &Key, digest: &Digest) -> bool =
+        EVENTS_MALFORMED.has((merchant, digest));
+    fn ledgers_by_merchant() -> Vec<(Key, EventLedger)> = EVENT_LEDGERS.entries();
+    fn event_merchants() -> Vec<Key> = EVENT_LEDGERS.keys();
+    /// Returns the newest version of an object of the service.
+    fn remote_object(merchant: &Key, id: &str) -> Option<RemoteObject> =
+        OBJECTS.get((merchant, id));
+}
+
 impl ReadModel {
-    pub fn observed_state(&self, key: &Key) -> ReadResult<Option<Observed>> {
-        OBSERVED.get(self, key)
+    /// Returns the resource that carries a mark, by its present name.
+    pub fn resource_of_mark(&self, mark: &str) -> ReadResult<Option<Key>> {
+        MARKS.get(self, mark)?.map(|key| self.current_name(&key)).transpose()
+    }
+
+    pub fn open_intent(&self, key: &Key) -> ReadResult<Option<OpenIntent>> {
+        OPEN_BY_KEY.get(self, key)?.map_or(Ok(None), |id| INTENTS.get(self, id))
     }
 
     /// Visits every observed resource, in the order of keys.
@@ -120,29 +151,6 @@ impl ReadModel {
         entries.iter().map(|(key, value)| Ok((OBSERVED.parse(key)?, decode(key, value)?))).collect()
     }
 
-    pub fn open_intent(&self, key: &Key) -> ReadResult<Option<OpenIntent>> {
-        OPEN_BY_KEY.get(self, key)?.map_or(Ok(None), |id| INTENTS.get(self, id))
-    }
-
-    /// Returns every open intent, oldest first.
-    pub fn open_intents(&self) -> ReadResult<Vec<OpenIntent>> {
-        INTENTS.list(self)
-    }
-
-    /// Returns the contacts that may exist twice.
-    pub fn possible_orphans(&self) -> ReadResult<Vec<PossibleOrphan>> {
-        ORPHANS.list(self)
-    }
-
-    pub fn knows_mark(&self, mark: &str) -> ReadResult<bool> {
-        MARKS.has(self, mark)
-    }
-
-    /// Returns the resource that carries a mark, by its present name.
-    pub fn resource_of_mark(&self, mark: &str) -> ReadResult<Option<Key>> {
-        MARKS.get(self, mark)?.map(|key| self.current_name(&key)).transpose()
-    }
-
     /// Returns the present name of a resource, following at most [`MOVES_MAX`] moves.
     pub(crate) fn current_name(&self, first: &Key) -> ReadResult<Key> {
         let mut key = first.clone();
@@ -154,33 +162,6 @@ impl ReadModel {
             }
         }
         Ok(key)
-    }
-
-    /// Returns true if a webhook of the partner interface was stored before.
-    pub fn knows_partner_webhook(&self, id: &Digest) -> ReadResult<bool> {
-        PARTNER_WEBHOOKS.has(self, id)
-    }
-
-    /// Returns true if an operator declared that remote objects with unknown marks are not ours.
-    pub fn is_empty_remote(&self) -> ReadResult<bool> {
-        EMPTY_REMOTE.has(self, ())
-    }
-
-    pub fn use_of_plan(&self, token: &str) -> ReadResult<Option<PlanUse>> {
-        PLANS.get(self, token)
-    }
-
-    /// Returns the latest suspension of a resource, expired or not.
-    pub fn suspension(&self, key: &Key) -> ReadResult<Option<Suspension>> {
-        SUSPENDED.get(self, key)
-    }
-
-    pub fn suspensions(&self) -> ReadResult<Vec<Suspension>> {
-        SUSPENDED.list(self)
-    }
-
-    pub fn state_owner(&self) -> ReadResult<Option<StateOwner>> {
-        BINDING.get(self, ())
     }
 
     pub fn next_intent(&self) -> ReadResult<IntentId> {
@@ -253,15 +234,6 @@ pub(crate) fn changed_resources(batch: &Batch) -> ReadResult<BTreeSet<Key>> {
 }
 
 impl ReadModel {
-    pub fn event(&self, merchant: &Key, id: &str) -> ReadResult<Option<EventEntry>> {
-        EVENTS.get(self, (merchant, id))
-    }
-
-    /// Returns true if the same malformed body was posted before.
-    pub fn knows_malformed(&self, merchant: &Key, digest: &Digest) -> ReadResult<bool> {
-        EVENTS_MALFORMED.has(self, (merchant, digest))
-    }
-
     pub fn event_ledger(&self, merchant: &Key) -> ReadResult<EventLedger> {
         Ok(EVENT_LEDGERS.get(self, merchant)?.unwrap_or_default())
     }
@@ -276,10 +248,6 @@ impl ReadModel {
         self.read_cached(&EVENT_LEDGERS.key(merchant), before)
     }
 
-    pub fn event_ledgers(&self) -> ReadResult<Vec<EventLedger>> {
-        EVENT_LEDGERS.list(self)
-    }
-
     /// Returns the number of ignored webhooks of the partner interface.
     pub fn ignored_webhooks(&self) -> ReadResult<u64> {
         Ok(IGNORED_WEBHOOKS.get(self, ())?.unwrap_or_default())
@@ -292,14 +260,6 @@ impl ReadModel {
         ignored.sort_by_key(|one| std::cmp::Reverse(one.at));
         ignored.truncate(most);
         Ok(ignored)
-    }
-
-    pub fn ledgers_by_merchant(&self) -> ReadResult<Vec<(Key, EventLedger)>> {
-        EVENT_LEDGERS.entries(self)
-    }
-
-    pub fn event_merchants(&self) -> ReadResult<Vec<Key>> {
-        EVENT_LEDGERS.keys(self)
     }
 
     /// Returns at most `most` posted ids of a merchant that wait to be verified, longest waiting
@@ -327,24 +287,13 @@ impl ReadModel {
         }
         Ok(ids)
     }
-
-    /// Returns the newest version of an object of the service.
-    pub fn remote_object(&self, merchant: &Key, id: &str) -> ReadResult<Option<RemoteObject>> {
-        OBJECTS.get(self, (merchant, id))
-    }
 }
 
 /// An entry's bytes and the value decoded from them.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct CachedEntry<T> {
     bytes: Arc<[u8]>,
     pub value: Arc<T>,
-}
-
-impl<T> Clone for CachedEntry<T> {
-    fn clone(&self) -> Self {
-        Self { bytes: self.bytes.clone(), value: self.value.clone() }
-    }
 }
 
 impl ReadModel {
@@ -359,7 +308,7 @@ impl ReadModel {
     }
 
     /// Reads an entry and decodes it only if its bytes differ from those of `before`.
-    pub(crate) fn read_cached<T: DeserializeOwned>(
+    fn read_cached<T: DeserializeOwned + Clone>(
         &self,
         entry: &[u8],
         before: Option<&CachedEntry<T>>,

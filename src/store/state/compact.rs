@@ -259,7 +259,7 @@ impl Sizes {
 }
 
 /// Returns the bytes of the files on a disk. A file that is removed meanwhile does not count.
-pub(crate) fn bytes_on_disk(disk: &dyn Disk) -> std::io::Result<u64> {
+fn bytes_on_disk(disk: &dyn Disk) -> std::io::Result<u64> {
     let lengths = disk.list()?.into_iter().filter_map(|file| disk.len(&file).ok());
     Ok(lengths.fold(0, u64::saturating_add))
 }
@@ -295,7 +295,7 @@ impl Archive {
     }
 
     /// Returns the archive's disk, if it exists.
-    pub(crate) fn open_existing(&self) -> OpenResult<Option<Arc<dyn Disk>>> {
+    fn open_existing(&self) -> OpenResult<Option<Arc<dyn Disk>>> {
         if self.disk.get().is_none() && !self.dir.is_dir() {
             return Ok(None);
         }
@@ -303,7 +303,7 @@ impl Archive {
     }
 
     /// Returns the archive's disk, and creates it if necessary.
-    pub(crate) fn open_or_create(&self) -> OpenResult<Arc<dyn Disk>> {
+    fn open_or_create(&self) -> OpenResult<Arc<dyn Disk>> {
         if let Some(disk) = self.disk.get() {
             return Ok(Arc::clone(disk));
         }
@@ -314,17 +314,15 @@ impl Archive {
 
     /// Drops the segments that `history` no longer keeps, oldest first, so that the rest has no
     /// gap; returns their number.
-    pub(crate) fn drop_expired(
-        &self,
-        history: ArchivePolicy,
-        now: DateTime<Utc>,
-    ) -> OpenResult<usize> {
+    fn drop_expired(&self, history: ArchivePolicy, now: DateTime<Utc>) -> OpenResult<usize> {
         let Some(disk) = self.open_existing()? else { return Ok(0) };
         let reader = JournalReader::over(Arc::clone(&disk));
         let segments = reader.segments()?;
         let mut dropped = 0_usize;
         let mut money = BTreeSet::new();
-        for (first, last) in ranges(&segments) {
+        // The newest segment ends where its records end.
+        let ends = segments.iter().skip(1).map(|next| next.saturating_sub(1)).chain([u64::MAX]);
+        for (first, last) in segments.iter().copied().zip(ends) {
             if !is_expired(&reader, (first, last), (history, now), &mut money)? {
                 break;
             }
@@ -333,13 +331,6 @@ impl Archive {
         }
         Ok(dropped)
     }
-}
-
-/// Returns the first and the last record of each segment; the newest one ends where its records
-/// end.
-fn ranges(segments: &[u64]) -> impl Iterator<Item = (u64, u64)> {
-    let ends = segments.iter().skip(1).map(|next| next.saturating_sub(1));
-    segments.iter().copied().zip(ends.chain([u64::MAX]))
 }
 
 /// Returns true if nothing in a segment must be kept.
@@ -386,7 +377,7 @@ impl SegmentAge {
 
     /// Returns true if all records are older than `keep`, and all evidence is also older than six
     /// months. A segment without any time is kept.
-    pub(crate) fn is_expired(&self, keep: TimeDelta, now: DateTime<Utc>) -> bool {
+    fn is_expired(&self, keep: TimeDelta, now: DateTime<Utc>) -> bool {
         let older = |at: DateTime<Utc>, than: TimeDelta| {
             now.checked_sub_signed(than).is_some_and(|horizon| at < horizon)
         };

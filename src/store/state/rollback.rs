@@ -114,11 +114,6 @@ fn is_id(text: &str) -> bool {
 }
 
 impl StateMark {
-    /// Returns the head that the journal should run through.
-    pub(crate) fn expected_head(&self) -> Option<Head> {
-        self.mark.head().filter(|_| !self.restoring)
-    }
-
     /// Makes the mark follow the journal. A journal that does not run through it begins a new
     /// epoch, durable before anything else.
     pub(crate) fn begin(

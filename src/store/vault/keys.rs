@@ -11,6 +11,10 @@
 //!
 //! A retired key opens values and seals none: the master key that wrapped it first was exchanged.
 //!
+//! A body that came from outside, and is acknowledged only when it is durable, lies in the record
+//! itself, sealed as in the vault: one sync makes both durable, where a record that names a value of
+//! the vault needs two. Erasing its subject makes it as unreadable as the others.
+//!
 //! The file may hold several keys of one subject: two values of a new subject may be sealed before
 //! either is written. Erasing rewrites the file without them, but keeps their ids, so that an
 //! erased value differs from a damaged one.
@@ -18,6 +22,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD_NO_PAD;
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
@@ -27,7 +33,6 @@ use crate::store::vault::key::{DataKey, KeyId, MasterKey, VaultRef, WrappedKey, 
 use crate::store::vault::wrapping::{Identity, Wrapping};
 use crate::store::vault::{frame, key};
 
-/// The file of keys.
 pub const KEYS_FILE: &str = "keys";
 const KEY: u8 = 1;
 const ERASED: u8 = 2;
@@ -217,6 +222,12 @@ pub(crate) fn read_wrapping(disk: &dyn Disk, master: &MasterKey) -> VaultResult<
 /// Name of any file of sealed values in messages.
 pub(crate) const DATA_FILE: &str = frame::FIRST;
 
+/// Prefix of a sealed text; the name of a value in the vault is hex digits alone.
+pub(crate) const SEALED: &str = "sealed:";
+/// The longest sealed value within a record, in bytes: longer ones would make records and index
+/// heavy.
+const WITHIN_BYTES_MAX: usize = 16 << 10;
+
 /// A value sealed and ready to be written; its `Debug` shows no plaintext.
 #[derive(Clone, derive_more::Debug)]
 #[debug("Sealed({reference}, {} bytes)", payload.len())]
@@ -231,6 +242,17 @@ impl SealedValue {
     /// Returns the name under which the value is found once it is written.
     pub fn reference(&self) -> VaultRef {
         self.reference
+    }
+
+    /// Returns the text that a record holds in place of a name. `None` if the value must be written
+    /// to the vault: it is too long, or its subject's key is not on disk yet.
+    pub fn inline_text(&self) -> Option<String> {
+        let fits = self.new_key.is_none() && self.payload.len() <= WITHIN_BYTES_MAX;
+        fits.then(|| {
+            let mut text = SEALED.to_owned();
+            BASE64_STANDARD_NO_PAD.encode_string(&self.payload, &mut text);
+            text
+        })
     }
 }
 

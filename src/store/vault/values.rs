@@ -15,6 +15,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD_NO_PAD;
 use parking_lot::{Mutex, MutexGuard};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
@@ -26,7 +28,7 @@ use crate::store::vault::frame::{
 };
 use crate::store::vault::key::{DataKey, KeyId, MasterKey, VaultRef, random_bytes};
 use crate::store::vault::keys::{
-    Blob, BlobContext, DataKeys, KeySlot, NewKey, SealedValue, list_values, read_wrapping,
+    Blob, BlobContext, DataKeys, KeySlot, NewKey, SEALED, SealedValue, list_values, read_wrapping,
 };
 use crate::store::vault::wrapping::Wrapping;
 use crate::store::vault::{frame, keys};
@@ -130,8 +132,23 @@ impl Vault {
         if blob.reference == reference { self.unseal_blob(&blob) } else { Err(damaged()) }
     }
 
+    /// Unseals the text of a record: the name of a value in the vault, or the value itself.
+    ///
+    /// # Errors
+    /// Those of [`Vault::unseal`]; a text that is neither is a damaged value.
+    pub fn unseal_text(&self, text: &str) -> VaultResult<Zeroizing<Vec<u8>>> {
+        let none = VaultRef([0; 16]);
+        let Some(sealed) = text.strip_prefix(SEALED) else {
+            let named = text.parse().map_err(|_| VaultError::Damaged { reference: none });
+            return self.unseal(&named?);
+        };
+        let payload = BASE64_STANDARD_NO_PAD.decode(sealed).unwrap_or_default();
+        let blob = Blob::read(&payload).ok_or(VaultError::Damaged { reference: none })?;
+        self.unseal_blob(&blob)
+    }
+
     /// Unseals a value whose fields were read.
-    pub(crate) fn unseal_blob(&self, blob: &Blob<'_>) -> VaultResult<Zeroizing<Vec<u8>>> {
+    fn unseal_blob(&self, blob: &Blob<'_>) -> VaultResult<Zeroizing<Vec<u8>>> {
         let reference = blob.reference;
         let mut state = self.state();
         let recent = state.recent.take().filter(|(recent, _)| *recent == blob.key);

@@ -19,8 +19,7 @@ use zeroize::Zeroizing;
 use crate::model::record::Rekeyed;
 use crate::store::disk::traits::{ByteReader, to_u64};
 use crate::store::vault::frame::{VaultError, VaultResult};
-use crate::store::vault::key;
-use crate::store::vault::key::{DataKey, KeyId, MasterKey, WrappedKey, random_bytes};
+use crate::store::vault::key::{self, DataKey, KeyId, MasterKey, WrappedKey, random_bytes};
 
 /// The purpose of the key under which an identity is sealed.
 const SEALING: &str = "reckon 2026 vault identity key v1";

@@ -23,7 +23,7 @@ use parking_lot::Mutex;
 use serde::Serialize;
 use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
 
-use crate::store::error::StoreError;
+use crate::store::error::{StoreError, StoreResult};
 use crate::store::journal::chain::Head;
 use crate::store::journal::log::Journal;
 use crate::store::vault::values::Vault;
@@ -64,7 +64,7 @@ where
     F: Fold<R> + 'static,
 {
     /// Creates a writer on an operating system thread of its own.
-    pub fn on_thread(journal: Journal, vault: Vault, fold: F) -> Result<Self, StoreError> {
+    pub fn on_thread(journal: Journal, vault: Vault, fold: F) -> StoreResult<Self> {
         let touched = fold.changed_resources();
         let (core, head) = WriterCore::new(journal, vault, fold);
         let syncs = core.syncs();
@@ -152,7 +152,7 @@ where
     pub async fn with_journal<T: Send + 'static>(
         &self,
         act: impl FnOnce(&mut Journal) -> T + Send + 'static,
-    ) -> Result<T, StoreError> {
+    ) -> StoreResult<T> {
         let (send, answer) = oneshot::channel();
         // The caller may have been dropped.
         let act: JournalAction = Box::new(move |journal| drop(send.send(act(journal))));
@@ -170,7 +170,7 @@ where
     }
 
     /// Finishes the accepted commits, accepts nothing more, and returns the parts.
-    pub async fn close(&self) -> Result<WriterParts<F>, StoreError> {
+    pub async fn close(&self) -> StoreResult<WriterParts<F>> {
         match &self.form {
             WriterForm::Thread(thread) => {
                 drop(thread.queue.lock().take());
@@ -186,7 +186,7 @@ where
 }
 
 impl<R, F> WriterThread<R, F> {
-    async fn send(&self, work: WriterTask<R>) -> Result<(), StoreError> {
+    async fn send(&self, work: WriterTask<R>) -> StoreResult {
         let queue = self.queue.lock().clone();
         queue.ok_or(StoreError::Closed)?.send(work).await.map_err(|_| StoreError::Closed)
     }

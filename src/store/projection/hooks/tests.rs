@@ -7,7 +7,7 @@ use crate::base::hash::sha256;
 use crate::model::events::hook::HookRun;
 use crate::model::events::hook_run::{FAILED_MAX, HookFailure};
 use crate::model::record::Record;
-use crate::store::error::StoreError;
+use crate::store::error::{FoldError, StoreError};
 use crate::store::index::ordered::{Batch, Index as _, MemoryIndex};
 use crate::store::journal::chain::Head;
 use crate::store::projection::fold::IndexFold;

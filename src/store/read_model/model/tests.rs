@@ -16,7 +16,6 @@ use crate::store::read_model::hooks::*;
 use crate::store::read_model::journal_refs::*;
 use crate::store::read_model::model::*;
 use crate::store::read_model::resources::*;
-use crate::store::read_model::resources::*;
 
 /// Texts of few characters, separators of keys among them: ids of the service may be any text.
 fn id() -> impl Strategy<Value = String> {
