@@ -49,7 +49,7 @@ use reckon::scripting::language::source::ScriptSource;
 use reckon::spec::document::ReadContext;
 use reckon::spec::tree::loader::Loader;
 use reckon::store::disk::directory::LockOwner;
-use reckon::store::disk::real::RealDisk;
+use reckon::store::disk::directory::RealDisk;
 use reckon::store::error::OpenReport;
 use reckon::store::index::buffered::BufferedIndex;
 use reckon::store::index::ordered::Index;

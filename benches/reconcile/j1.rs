@@ -12,7 +12,7 @@ use crate::connection::Failed;
 use crate::figures::{median, times, us_each};
 use crate::group::append_in_groups;
 use crate::report::{Report, Row};
-use reckon::store::disk::real::RealDisk;
+use reckon::store::disk::directory::RealDisk;
 use reckon::store::error::StoreError;
 use reckon::store::journal::chain::Head;
 use reckon::store::journal::files::JournalOptions;

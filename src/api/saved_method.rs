@@ -7,7 +7,9 @@ use crate::api::call::{
 use crate::api::method::{BankWord, CardWord, PaymentMethod};
 use crate::api::rules::{FieldProblem, FieldProblems, NAME_LENGTH_MAX, REFERENCE_LENGTH_MAX};
 use crate::api::wire;
-use crate::base::account_number::{RoutingNumber, RoutingNumberError, is_published_test_routing};
+use crate::base::account_number::{
+    RoutingNumberError, check_routing_number, is_published_test_routing,
+};
 use crate::base::secret::Secret;
 
 objects! {
@@ -183,7 +185,7 @@ pub fn bank_rules(bank: &NewBank) -> Vec<FieldProblem> {
     let mut problems = FieldProblems::default();
     let routing = bank.routing_number.as_deref().unwrap_or_default();
     digit_rules(&mut problems, "routing_number", "Routing number", routing, 9..=9);
-    let fits = RoutingNumber::parse(routing) != Err(RoutingNumberError::CheckDigit)
+    let fits = check_routing_number(routing) != Err(RoutingNumberError::CheckDigit)
         || is_published_test_routing(routing);
     problems.unless(fits, "routing_number", "invalid", "Routing number is invalid");
     let account = bank.account_number.as_ref().map_or("", Secret::expose);

@@ -120,14 +120,7 @@ impl Folder {
     /// The path is not plain, a component is a link, there is no file, or the entry is no plain file.
     pub fn file(&self, path: &str) -> Result<File, PathError> {
         let fd = open_beneath(self.0.as_fd(), check_plain(path)?, FILE);
-        let fd = fd.map_err(|errno| self.error(path, errno))?;
-        let sort = EntryMeta::of(&fstat(&fd).map_err(io::Error::from)?).entry_type;
-        match sort {
-            EntryType::File => Ok(File::from(fd)),
-            other @ (EntryType::Folder | EntryType::Link | EntryType::Special(_)) => {
-                Err(not_a_file(path, other))
-            }
-        }
+        plain_file(fd.map_err(|errno| self.error(path, errno))?, path)
     }
 
     /// Opens a folder beneath this one; empty means this one. No component may be a link.
@@ -143,17 +136,11 @@ impl Folder {
     }
 
     /// Reads the metadata of an entry by its path, without opening or following it.
-    ///
-    /// # Errors
-    /// There is no such entry, or its metadata cannot be read.
     pub fn metadata(&self, path: impl AsRef<OsStr>) -> io::Result<EntryMeta> {
         Ok(EntryMeta::of(&statat(&*self.0, path.as_ref(), AtFlags::SYMLINK_NOFOLLOW)?))
     }
 
     /// Visits the entries of this folder, in no order, without `.` and `..`.
-    ///
-    /// # Errors
-    /// The folder cannot be listed.
     pub fn for_each_entry(&self, visit: &mut dyn FnMut(&OsStr, EntryType)) -> io::Result<()> {
         for entry in Dir::read_from(&*self.0)? {
             let entry = entry?;
@@ -238,10 +225,15 @@ impl Folder {
 pub fn open_file(path: &Path) -> Result<File, PathError> {
     let flags = FILE.difference(OFlags::NOFOLLOW);
     let fd = openat(rustix::fs::CWD, path, flags, Mode::empty()).map_err(io::Error::from)?;
+    plain_file(fd, &path.display().to_string())
+}
+
+/// Returns an opened entry if it is a plain file.
+fn plain_file(fd: OwnedFd, path: &str) -> Result<File, PathError> {
     match EntryMeta::of(&fstat(&fd).map_err(io::Error::from)?).entry_type {
         EntryType::File => Ok(File::from(fd)),
         other @ (EntryType::Folder | EntryType::Link | EntryType::Special(_)) => {
-            Err(not_a_file(&path.display().to_string(), other))
+            Err(not_a_file(path, other))
         }
     }
 }

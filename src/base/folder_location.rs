@@ -4,17 +4,18 @@
 //! own links are followed. A link in a git work tree is not, since a pull request can put one
 //! there.
 
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
-use std::{fmt, io};
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat};
 use rustix::io::Errno;
 
 use super::folder::{FOLDER, Folder, PathError, open_by_kernel, open_by_parts};
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, derive_more::Display)]
+#[display("{}", self.path().display())]
 pub struct FolderLocation {
     base: PathBuf,
     relative: PathBuf,
@@ -71,9 +72,8 @@ impl FolderLocation {
             return Ok(Folder(Arc::new(open_following_links(base)?)));
         }
         let base = open_following_links(base)?;
-        let flags = FOLDER;
-        let found = open_by_kernel(base.as_fd(), &self.relative, flags, ResolveFlags::empty())
-            .unwrap_or_else(|| open_by_parts(base.as_fd(), &self.relative, flags));
+        let found = open_by_kernel(base.as_fd(), &self.relative, FOLDER, ResolveFlags::empty())
+            .unwrap_or_else(|| open_by_parts(base.as_fd(), &self.relative, FOLDER));
         found.map(|fd| Folder(Arc::new(fd))).map_err(|errno| {
             let first = Folder(Arc::new(base)).first_link(&self.relative);
             first.map_or_else(
@@ -107,10 +107,4 @@ fn in_work_tree(folder: &Path) -> bool {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     real.ancestors().any(|above| above.join(".git").exists())
-}
-
-impl fmt::Display for FolderLocation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.path().display().fmt(f)
-    }
 }

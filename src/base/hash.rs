@@ -6,7 +6,6 @@
 //! personal is keyed (an open digest of a card number can be guessed).
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::str::FromStr;
 
 use data_encoding::{BASE32_NOPAD, HEXLOWER};
@@ -28,7 +27,9 @@ const HMAC_BLOCK_BYTES: usize = 64;
 /// Permanent name of one required effect: `{partner}:{kind}/{namespace}/{name}`, and `;rN` from the
 /// N-th deliberate replacement on. Invoices carry the whole name (partner-api, Invoice,
 /// `source_id`).
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, derive_more::Display,
+)]
 #[serde(transparent)]
 pub struct SourceId(String);
 
@@ -54,16 +55,19 @@ impl SourceId {
     }
 }
 
-impl fmt::Display for SourceId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
 /// Short form of a [`SourceId`]: `rk` and base32 (lower case, no padding) of the first 128 bits of
 /// its SHA-256.
 #[derive(
-    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr,
+    Clone,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    SerializeDisplay,
+    DeserializeFromStr,
+    derive_more::Display,
 )]
 pub struct Mark(String);
 
@@ -117,12 +121,6 @@ fn split_tag(text: &str) -> Option<(&str, Mark)> {
     }
 }
 
-impl fmt::Display for Mark {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
 impl FromStr for Mark {
     type Err = MarkError;
 
@@ -133,8 +131,20 @@ impl FromStr for Mark {
 
 /// 256-bit digest; 64 characters of lower-case hex in text and JSON.
 #[derive(
-    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    SerializeDisplay,
+    DeserializeFromStr,
+    derive_more::Display,
+    derive_more::Debug,
 )]
+#[display("{}", HEXLOWER.encode(_0))]
+#[debug("Digest({})", self.short())]
 pub struct Digest([u8; 32]);
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -161,18 +171,6 @@ impl Digest {
     /// Compares in constant time, for digests that authenticate (a signed link, a webhook token).
     pub fn matches(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
-    }
-}
-
-impl fmt::Display for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&HEXLOWER.encode(&self.0))
-    }
-}
-
-impl fmt::Debug for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Digest({})", self.short())
     }
 }
 

@@ -20,7 +20,7 @@ mod shared;
 
 use shared::SharedValues;
 
-pub use number::{IntentId, Mode, NumberError, Sequence};
+pub use number::{IntentId, Mode, NumberError};
 
 /// Longest accepted [`Name`], in characters.
 pub const NAME_LENGTH_MAX: usize = 63;

@@ -153,7 +153,7 @@ pub(crate) fn mark_numbers(text: &[char], hidden: &mut [bool]) {
         } else if is_date(rest) {
             at = at.saturating_add(DATE_LENGTH);
         } else {
-            let account = measure_run(rest, is_plain_gap);
+            let account = measure_run(rest, |c| c.is_whitespace() || "-._/+–—·•'".contains(c));
             let card = measure_run(rest, |c| !c.is_alphanumeric() && c != '*');
             let is_card = card.digits >= CARD_DIGITS_MIN;
             let end = at.saturating_add(if is_card { card.length } else { account.length });
@@ -184,10 +184,6 @@ fn measure_run(text: &[char], divides: fn(char) -> bool) -> DigitRun {
         }
     }
     run
-}
-
-fn is_plain_gap(c: char) -> bool {
-    c.is_whitespace() || "-._/+–—·•'".contains(c)
 }
 
 /// Returns whether the text begins with a date, and not with a longer number that resembles one.

@@ -5,7 +5,6 @@
 //! also be `"125.00 USD"`: exact decimals and an explicit currency, without guessing.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -93,19 +92,13 @@ impl Money {
         self.currency
     }
 
-    /// Returns the sum.
-    ///
-    /// # Errors
-    /// Two currencies, or beyond 64 bits.
+    /// Returns the sum; an error for two currencies, or beyond 64 bits.
     pub fn checked_add(self, other: Self) -> Result<Self, MoneyError> {
         self.same_currency(other)?;
         self.with(self.minor.checked_add(other.minor))
     }
 
-    /// Returns the difference.
-    ///
-    /// # Errors
-    /// Two currencies, or beyond 64 bits.
+    /// Returns the difference; an error for two currencies, or beyond 64 bits.
     pub fn checked_sub(self, other: Self) -> Result<Self, MoneyError> {
         self.same_currency(other)?;
         self.with(self.minor.checked_sub(other.minor))
@@ -138,37 +131,6 @@ impl fmt::Display for Money {
     }
 }
 
-/// Sums per currency.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MoneyTotals(BTreeMap<Currency, i64>);
-
-impl MoneyTotals {
-    /// Adds to the sum of the amount's currency.
-    ///
-    /// # Errors
-    /// The sum is beyond 64 bits; it is then unchanged.
-    pub fn add(&mut self, money: Money) -> Result<(), MoneyError> {
-        let sum = self.get(money.currency).checked_add(money)?;
-        self.0.insert(sum.currency, sum.minor);
-        Ok(())
-    }
-
-    /// Returns the sum in a currency; zero where no amount was added.
-    pub fn get(&self, currency: Currency) -> Money {
-        Money::new(self.0.get(&currency).copied().unwrap_or_default(), currency)
-    }
-
-    /// Returns the sums in the order of their currency codes.
-    pub fn iter(&self) -> impl Iterator<Item = Money> + '_ {
-        self.0.iter().map(|(currency, minor)| Money::new(*minor, *currency))
-    }
-
-    /// Returns whether no amount was added.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
 /// Numeric codes of ISO 4217 have three digits.
 const NUMERIC_CODE_MAX: u16 = 999;
 
@@ -177,7 +139,19 @@ const SUGGESTION_EDITS_MAX: usize = 1;
 
 /// A currency of ISO 4217 that is a means of payment (metals, bond units and test codes are none).
 /// Text and JSON hold its 3-letter code, which also orders currencies.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, SerializeDisplay, DeserializeFromStr)]
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    SerializeDisplay,
+    DeserializeFromStr,
+    derive_more::Display,
+    derive_more::Debug,
+)]
+#[display("{}", self.code())]
+#[debug("{}", self.code())]
 pub struct Currency(iso_currency::Currency);
 
 impl Currency {
@@ -224,25 +198,10 @@ impl Ord for Currency {
     }
 }
 
-impl fmt::Display for Currency {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.code())
-    }
-}
-
-impl fmt::Debug for Currency {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.code())
-    }
-}
-
 impl FromStr for Currency {
     type Err = MoneyError;
 
     /// Reads an upper-case code.
-    ///
-    /// # Errors
-    /// [`MoneyError::UnknownCurrency`].
     fn from_str(code: &str) -> Result<Self, MoneyError> {
         iso_currency::Currency::from_code(code)
             .filter(|currency| currency.exponent().is_some())

@@ -17,8 +17,6 @@
 
 pub mod known;
 
-use std::fmt;
-
 use known::KnownValues;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -31,17 +29,17 @@ const PLACE_CHARACTERS_MAX: usize = 128;
 pub const UNREADABLE_CODE: &str = "unreadable";
 
 /// A sentence from outside: cleaned, at most [`TEXT_CHARACTERS_MAX`] characters.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, derive_more::Display)]
 #[serde(transparent)]
 pub struct ServiceText(String);
 
 /// A machine-readable code from outside: lower-case letters, digits, underscores and dots.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, derive_more::Display)]
 #[serde(transparent)]
 pub struct ServiceCode(String);
 
 /// The field or object that an outside text refers to: `method.number`, `Card[c1]`, an id.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, derive_more::Display)]
 #[serde(transparent)]
 pub struct ServicePlace(String);
 
@@ -79,19 +77,13 @@ impl ServicePlace {
     }
 }
 
-/// Implements the shared parts of the three types: accessor, display, and deserialisation with
-/// renewed cleaning.
+/// Implements the shared parts of the three types: accessor, and deserialisation with renewed
+/// cleaning.
 macro_rules! outside {
     ($name:ident, $again:path) => {
         impl $name {
             pub fn as_str(&self) -> &str {
                 &self.0
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
             }
         }
 

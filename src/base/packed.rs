@@ -6,7 +6,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// A value as its JSON text. A tree of maps takes several times the memory of its text.
+/// A value as its JSON text. A tree of maps takes several times the memory of its text. `Debug` shows
+/// the size alone: the value may be private.
+#[derive(Clone, PartialEq, derive_more::Debug)]
+#[debug("Packed({} bytes)", text.len())]
 pub struct Packed<T> {
     text: Box<[u8]>,
     of: PhantomData<fn() -> T>,
@@ -22,9 +25,6 @@ impl<T: Serialize + DeserializeOwned> Packed<T> {
     }
 
     /// Returns the value.
-    ///
-    /// # Errors
-    /// The type of the value writes a form that it does not read.
     pub fn unpack(&self) -> Result<T, serde_json::Error> {
         serde_json::from_slice(&self.text)
     }
@@ -33,25 +33,6 @@ impl<T: Serialize + DeserializeOwned> Packed<T> {
 impl From<&Value> for Packed<Value> {
     fn from(value: &Value) -> Self {
         Self { text: value.to_string().into_bytes().into_boxed_slice(), of: PhantomData }
-    }
-}
-
-impl<T> Clone for Packed<T> {
-    fn clone(&self) -> Self {
-        Self { text: self.text.clone(), of: PhantomData }
-    }
-}
-
-impl<T> PartialEq for Packed<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
-    }
-}
-
-/// Shows the size alone: the value may be private.
-impl<T> std::fmt::Debug for Packed<T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Packed({} bytes)", self.text.len())
     }
 }
 

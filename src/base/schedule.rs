@@ -4,10 +4,11 @@
 //! `start`. So the 31st of January, then the 28th of February, is followed by the 31st of March.
 //!
 //! Guarantees: dates rise strictly and never precede `start` nor pass `end`. A schedule with faults
-//! has no dates at all. The same schedule gives the same dates for ever. Time zones are out of
-//! scope: a date is a date.
+//! has no dates at all, and names all its faults at once, each with the text to write instead. The
+//! same schedule gives the same dates for ever. Time zones are out of scope: a date is a date.
+//!
+//! The amounts of the occurrences of a recurring charge follow from its limits.
 
-use std::fmt;
 use std::str::FromStr;
 
 use chrono::{Datelike, Days, Months, NaiveDate, Weekday};
@@ -15,12 +16,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::{DeserializeFromStr, SerializeDisplay};
 
-pub mod problems;
-
 /// Unit of a schedule's step (gateway-api, recur object).
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    derive_more::Display,
 )]
+#[display("{}", self.as_str())]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[schemars(rename = "Unit")]
 pub enum IntervalUnit {
@@ -43,37 +54,33 @@ impl IntervalUnit {
     }
 }
 
-impl fmt::Display for IntervalUnit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
 /// One of a schedule's `days`: a weekday or a day of the month, by the schedule's unit. A string on
 /// the wire.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    SerializeDisplay,
+    DeserializeFromStr,
+    derive_more::Display,
 )]
 pub enum Day {
     /// 1 (Monday) to 7 (Sunday) in a week; 1 to 31 in a month. [`Schedule::problems`] checks its
     /// range.
     Number(u8),
     /// The last day of the month, `LAST`.
+    #[display("LAST")]
     Last,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no day; write a number in quotes, such as `\"15\"`, or `LAST`")]
 pub struct DayError(String);
-
-impl fmt::Display for Day {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Number(number) => number.fmt(f),
-            Self::Last => f.pad("LAST"),
-        }
-    }
-}
 
 impl FromStr for Day {
     type Err = DayError;
@@ -213,6 +220,144 @@ fn monday_of(date: NaiveDate) -> NaiveDate {
 
 fn month_number(date: NaiveDate) -> i64 {
     i64::from(date.year()).saturating_mul(MONTHS_PER_YEAR).saturating_add(i64::from(date.month0()))
+}
+
+const WEEKDAY_MAX: u8 = 7;
+const MONTH_DAY_MAX: u8 = 31;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScheduleProblem {
+    /// The faulty field by its wire name.
+    pub field: &'static str,
+    /// The faulty item of `days`, from 0.
+    pub item: Option<usize>,
+    pub message: String,
+    /// The text to write instead.
+    pub help: String,
+}
+
+impl Schedule {
+    /// Returns every fault of the schedule (gateway-api, recur object); empty when it can be sent.
+    pub fn problems(&self) -> Vec<ScheduleProblem> {
+        let faults = self.faults();
+        if faults.is_empty() && self.dates().next().is_none() {
+            return vec![problem(
+                "end",
+                format!("no payment is due from {} on before it ends", self.start),
+                "write a later end, or other days",
+            )];
+        }
+        faults
+    }
+
+    /// Returns the faults of single fields; a schedule with one of these has no dates.
+    fn faults(&self) -> Vec<ScheduleProblem> {
+        let mut faults = Vec::new();
+        faults.extend(self.delay_fault());
+        if !self.days.is_empty() {
+            faults.extend(self.days_misplaced());
+            let days = self.days.iter().enumerate();
+            faults.extend(days.filter_map(|(item, day)| self.day_fault(item, *day)));
+            faults.extend(self.repeated_days());
+        }
+        faults.extend(self.end_fault());
+        faults
+    }
+
+    fn delay_fault(&self) -> Option<ScheduleProblem> {
+        (self.interval_delay == 0).then(|| {
+            let message = format!("a step of 0 × {} never leaves the start", self.interval_unit);
+            problem("interval_delay", message, "write 1 for every unit, 2 for every other")
+        })
+    }
+
+    fn days_misplaced(&self) -> Option<ScheduleProblem> {
+        if self.interval_unit == IntervalUnit::Day {
+            let message = "days are allowed with the units WEEK and MONTH only".to_owned();
+            return Some(problem(
+                "days",
+                message,
+                "leave out days, or write another interval_unit",
+            ));
+        }
+        (self.interval_delay > 1).then(|| {
+            let message = format!("days are allowed with every {} only", self.interval_unit);
+            problem("days", message, "leave out days, or write `interval_delay: 1`")
+        })
+    }
+
+    fn day_fault(&self, item: usize, day: Day) -> Option<ScheduleProblem> {
+        let (fits, message, help) = match (self.interval_unit, day) {
+            (IntervalUnit::Day, Day::Number(_) | Day::Last) | (IntervalUnit::Month, Day::Last) => {
+                return None;
+            }
+            (IntervalUnit::Week, Day::Number(number)) => (
+                (1..=WEEKDAY_MAX).contains(&number),
+                format!("a week has no day {number}"),
+                "write \"1\" (Monday) to \"7\" (Sunday)",
+            ),
+            (IntervalUnit::Week, Day::Last) => (
+                false,
+                "LAST is a day of a month, not of a week".to_owned(),
+                "write \"1\" (Monday) to \"7\" (Sunday)",
+            ),
+            (IntervalUnit::Month, Day::Number(number)) => (
+                (1..=MONTH_DAY_MAX).contains(&number),
+                format!("a month has no day {number}"),
+                "write \"1\" to \"31\", or LAST",
+            ),
+        };
+        (!fits).then(|| ScheduleProblem { item: Some(item), ..problem("days", message, help) })
+    }
+
+    fn repeated_days(&self) -> Option<ScheduleProblem> {
+        let mut days = self.days.iter().enumerate();
+        let (item, day) =
+            days.find(|(item, day)| self.days.iter().take(*item).any(|before| before == *day))?;
+        let message = format!("the day {day} is written twice");
+        Some(ScheduleProblem {
+            item: Some(item),
+            ..problem("days", message, "write each day once")
+        })
+    }
+
+    fn end_fault(&self) -> Option<ScheduleProblem> {
+        let end = self.end.filter(|end| *end < self.start)?;
+        let message = format!("the end, {end}, is before the start, {}", self.start);
+        Some(problem("end", message, "write the start or a later date, or leave it out"))
+    }
+}
+
+fn problem(field: &'static str, message: String, help: &str) -> ScheduleProblem {
+    ScheduleProblem { field, item: None, message, help: help.to_owned() }
+}
+
+/// The limits of a recurring charge (gateway-api, recur object).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct RecurrenceLimits {
+    /// Number of scheduled payments after which the charge is complete; a retry of one occurrence
+    /// counts once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_occurrences: Option<u32>,
+    /// Minor units to collect before the charge is complete; at least the amount of one occurrence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_amount: Option<i64>,
+}
+
+/// Yields the due dates and the amount of each, in minor units: `amount`, and last the lesser of
+/// `amount` and the rest below `max_amount`. Empty for an amount of zero or less.
+pub fn occurrences(
+    schedule: &Schedule,
+    amount: i64,
+    limits: RecurrenceLimits,
+) -> impl Iterator<Item = (NaiveDate, i64)> + '_ {
+    let RecurrenceLimits { max_occurrences, max_amount } = limits;
+    let count = max_occurrences.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
+    schedule.dates().take(count).scan(max_amount, move |left, date| {
+        let due = left.map_or(amount, |left| left.min(amount));
+        *left = left.map(|left| left.saturating_sub(due));
+        (due > 0).then_some((date, due))
+    })
 }
 
 #[cfg(test)]

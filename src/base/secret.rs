@@ -104,7 +104,19 @@ impl SecretBytes {
 
 /// A name, address, e-mail or telephone number: not secret, but masked in plans, reports and
 /// status.
-#[derive(Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(
+    Clone,
+    PartialEq,
+    Eq,
+    Deserialize,
+    JsonSchema,
+    derive_more::Debug,
+    derive_more::Display,
+    derive_more::From,
+)]
+#[debug("Personal({})", self.mask())]
+#[display("{}", self.mask())]
+#[from(String, &str)]
 #[serde(transparent)]
 pub struct Personal(String);
 
@@ -117,30 +129,6 @@ impl Personal {
     /// Returns the first character and `•••`; an empty text stays empty.
     pub fn mask(&self) -> String {
         self.0.chars().next().map(|first| format!("{first}•••")).unwrap_or_default()
-    }
-}
-
-impl From<String> for Personal {
-    fn from(text: String) -> Self {
-        Self(text)
-    }
-}
-
-impl From<&str> for Personal {
-    fn from(text: &str) -> Self {
-        Self(text.to_owned())
-    }
-}
-
-impl fmt::Debug for Personal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Personal({})", self.mask())
-    }
-}
-
-impl fmt::Display for Personal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.mask())
     }
 }
 
@@ -160,15 +148,12 @@ const PLAIN_BYTES_MAX: u64 = 192 * 1024;
 pub enum SealError {
     #[error("the identity file holds no line that begins with AGE-SECRET-KEY-1")]
     NoIdentity,
-    /// A line of the identity file is no identity.
     #[error("line {0} of the identity file is not an X25519 identity (AGE-SECRET-KEY-1…)")]
     NotAnIdentity(usize),
-    /// The text cannot be parsed.
     #[error("the sealed text is damaged, or was not made by `reckon seal`")]
     Damaged,
     #[error("the text was sealed for another identity")]
     AnotherIdentity,
-    /// The text is in another place than it was sealed for.
     #[error("the text was sealed for another place: run `reckon seal` for this one")]
     AnotherPlace,
     #[error("the text could not be sealed")]
@@ -191,13 +176,9 @@ struct SealedContent {
 }
 
 /// The identities that open sealed texts; texts are sealed for their public keys.
+#[derive(derive_more::Debug)]
+#[debug("Keyring({})", _0.len())]
 pub struct Keyring(Vec<x25519::Identity>);
-
-impl fmt::Debug for Keyring {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Keyring({})", self.0.len())
-    }
-}
 
 impl Keyring {
     /// Reads an identity file: one `AGE-SECRET-KEY-1…` a line, comments begin with `#`.
@@ -213,7 +194,6 @@ impl Keyring {
         if identities.is_empty() { Err(SealError::NoIdentity) } else { Ok(Self(identities)) }
     }
 
-    /// Seals a value for one place.
     pub fn seal(&self, place: &str, value: &Secret) -> Result<String, SealError> {
         let plain = serde_json::to_vec(&SealedContentRef { r#for: place, value: value.expose() });
         let plain = Zeroizing::new(plain.map_err(|_| SealError::SealingFailed)?);

@@ -17,7 +17,7 @@ use crate::model::issue::{PlacedIssue, Severity};
 use crate::render::diagnostic;
 use crate::render::diagnostic::OutputStyle;
 use crate::render::words::{clean, push_line};
-use crate::scripting::folder::ScriptFolder;
+use crate::scripting::language::source::ScriptFolder;
 use crate::scripting::tools::testcases::CaseResult;
 
 /// Renders the result of a check, with snippets.

@@ -9,7 +9,7 @@ use crate::base::id::Key;
 use crate::engine::protocol::views::MoneyView;
 use crate::render::words;
 use crate::render::words::{Paint, clean, file_place, push_line, short_hash, value_text};
-use crate::store::history::entries::{EffectHistory, HistoryEntry, RecordRef};
+use crate::store::history::{EffectHistory, HistoryEntry, RecordRef};
 
 /// Columns of the label before a fact.
 const LABEL_WIDTH: usize = 10;

@@ -2,7 +2,6 @@
 //! host function, and the failures of its runs.
 
 use std::any::TypeId;
-use std::fmt;
 
 use rhai::packages::{Package, StandardPackage};
 use rhai::{Dynamic, Engine, EvalAltResult, NativeCallContext, OptimizationLevel, Position, Token};
@@ -125,7 +124,8 @@ pub fn function_name(recorded: &str) -> &str {
 }
 
 /// A failed run; it requests no action and stores no value.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{script}: {function}{}: {message}", at_place(*.place))]
 pub struct RunFailure {
     pub script: String,
     pub function: String,
@@ -157,18 +157,9 @@ pub enum FailureCause {
     Missing,
 }
 
-impl fmt::Display for RunFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { script, function, message, place, cause: _, log: _ } = self;
-        write!(f, "{script}: {function}")?;
-        if let Some((line, column)) = place {
-            write!(f, " at {line}:{column}")?;
-        }
-        write!(f, ": {message}")
-    }
+fn at_place(place: Option<(usize, usize)>) -> String {
+    place.map(|(line, column)| format!(" at {line}:{column}")).unwrap_or_default()
 }
-
-impl std::error::Error for RunFailure {}
 
 impl RunFailure {
     /// Returns the failure as a problem, with its place in one of these files.
@@ -225,7 +216,6 @@ fn missing_field_message(name: &str) -> String {
     }
 }
 
-/// Returns the message of an error without its place.
 fn without_place(error: &EvalAltResult) -> String {
     let text = error.to_string();
     match text.rfind(" (line ") {

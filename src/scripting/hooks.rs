@@ -10,7 +10,6 @@
 //! documentation. A run that would exceed the quota of stored values fails.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -64,27 +63,16 @@ pub struct ScriptQueue {
 }
 
 /// A set of scripts that passed every check. Cheap to clone.
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
+#[debug("Hooks({} scripts)", scripts.len())]
 pub struct Hooks {
     pub(crate) engine: Arc<Engine>,
     pub(crate) scripts: Arc<BTreeMap<String, CompiledScript>>,
-    pub(crate) hash: Digest,
     pub(crate) names: Arc<ScriptNames>,
     pub(crate) warnings: Arc<Vec<PlacedIssue>>,
 }
 
-impl fmt::Debug for Hooks {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Hooks({} scripts, {})", self.scripts.len(), self.hash.short())
-    }
-}
-
 impl Hooks {
-    /// Returns the SHA-256 of the names and texts of all files.
-    pub fn hash(&self) -> Digest {
-        self.hash
-    }
-
     pub fn warnings(&self) -> &[PlacedIssue] {
         &self.warnings
     }
@@ -117,7 +105,6 @@ impl Hooks {
     /// operations applies.
     ///
     /// # Errors
-    ///
     /// The failure of the run, which then requests nothing.
     pub fn run(
         &self,
@@ -132,7 +119,6 @@ impl Hooks {
     /// Runs one function on an event that was read for this run.
     ///
     /// # Errors
-    ///
     /// The failure of the run, which then requests nothing.
     pub fn run_event(
         &self,

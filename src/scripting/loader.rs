@@ -10,13 +10,13 @@ use crate::base::hash::{Digest, sha256};
 use crate::base::wording;
 use crate::model::events::hook_run::ScriptIdentity;
 use crate::model::issue::{PlacedIssue, Severity};
-use crate::scripting::check::unit::{CheckSet, Import, ScriptUnit};
-use crate::scripting::check::{checker, declarations, syntax, unit};
+use crate::scripting::check::declarations::{CheckSet, Import, ScriptUnit};
+use crate::scripting::check::{checker, declarations, syntax};
 use crate::scripting::engine::{builtin_functions, engine};
 use crate::scripting::hooks::{CompiledScript, Hooks, ScriptQueue};
 use crate::scripting::language::limits::on_stack;
 use crate::scripting::language::names::{ConfiguredNames, ScriptNames};
-use crate::scripting::language::source::ScriptSource;
+use crate::scripting::language::source::{ScriptSource, is_template};
 use crate::scripting::language::{names, template};
 
 /// Word in every script that uses templates.
@@ -28,7 +28,6 @@ impl Hooks {
     /// templates.
     ///
     /// # Errors
-    ///
     /// Every problem of the set, with warnings; then no part of the set is used.
     pub fn load(
         sources: &[ScriptSource],
@@ -62,7 +61,6 @@ fn load(sources: &[ScriptSource], known: &ConfiguredNames) -> Result<Hooks, Vec<
         Ok(scripts) => Ok(Hooks {
             engine: Arc::new(engine),
             scripts: Arc::new(scripts),
-            hash: digest(sources.iter()),
             names: Arc::new(names),
             warnings: Arc::new(problems),
         }),
@@ -75,8 +73,10 @@ fn read_units<'s>(
     sources: &'s [ScriptSource],
     problems: &mut Vec<PlacedIssue>,
 ) -> Units<'s> {
-    let scripts = sources.iter().filter(|source| !template::is_template(&source.path));
-    scripts.map(|source| (source.name(), unit::read_unit(engine, source, problems))).collect()
+    let scripts = sources.iter().filter(|source| !is_template(&source.path));
+    scripts
+        .map(|source| (source.name(), declarations::read_unit(engine, source, problems)))
+        .collect()
 }
 
 /// Returns an engine for experiments. It has the modules of a set, if the set is valid.
@@ -114,7 +114,7 @@ fn assemble(
                 let functions = functions.filter(|name| names::is_hook(name)).collect();
                 let mut files = Vec::new();
                 collect_imports(units, unit, &mut files);
-                let texts = sources.iter().filter(|source| template::is_template(&source.path));
+                let texts = sources.iter().filter(|source| is_template(&source.path));
                 let texts = texts.filter(|_| unit.source.text.contains(TEMPLATE));
                 let hash = digest(files.iter().copied().chain(texts));
                 let nameless = ScriptSource { path: String::new(), ..unit.source.clone() };

@@ -2,7 +2,6 @@
 
 pub mod check;
 pub mod engine;
-pub mod folder;
 pub mod hooks;
 pub mod host;
 pub mod language;

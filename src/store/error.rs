@@ -31,7 +31,6 @@ pub enum StoreError {
     /// A record cannot be encoded as CBOR; nothing was written.
     #[error("encode a record: {why}")]
     Encode { why: String },
-    /// A stored record cannot be decoded.
     #[error(
         "decode record {sequence}: {why}; use the program version that wrote it, or a newer one"
     )]
@@ -39,7 +38,6 @@ pub enum StoreError {
     /// A record exceeds the size limit; nothing was written.
     #[error("append a record of {bytes} bytes: at most {limit} fit")]
     TooLarge { bytes: usize, limit: usize },
-    /// A write failed, now or earlier; the store accepts nothing more.
     #[error("append to the store: a write failed ({cause}); stop and open it again")]
     Failed { cause: Arc<str> },
     /// The store was closed, or its writer's thread ended.
@@ -48,6 +46,8 @@ pub enum StoreError {
     #[error("start the store's writer: {0}")]
     Thread(#[source] io::Error),
 }
+
+pub type StoreResult<T = ()> = Result<T, StoreError>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum FoldError {
@@ -64,12 +64,13 @@ pub enum FoldError {
 /// Result of folding a part of a record.
 pub(crate) type Folded<T = ()> = Result<T, FoldError>;
 
-impl FoldError {
-    /// Refuses a record that breaks this law.
-    pub(crate) fn law<T>(law: u8, detail: String) -> Folded<T> {
-        Err(Self::Law { law, detail })
-    }
+/// Refuses a record that breaks this law.
+macro_rules! law {
+    ($law:literal, $($detail:tt)*) => {
+        Err($crate::store::error::FoldError::Law { law: $law, detail: format!($($detail)*) })
+    };
 }
+pub(crate) use law;
 
 impl From<IndexError> for FoldError {
     fn from(error: IndexError) -> Self {
@@ -96,26 +97,21 @@ pub enum OpenError {
     Fact(#[from] ReadModelError),
     #[error("open the state directory {}: {source}", dir.display())]
     Io { dir: PathBuf, source: io::Error },
-    /// The mark outside the state directory cannot be used.
     #[error("use the mark of the state in {}: {source}", place.display())]
     Mark { place: PathBuf, source: io::Error },
-    /// A restore of a backup into the state was interrupted.
     #[error(
         "open the state {}: a restore of a backup was interrupted; run `reckon store restore` again",
         dir.display()
     )]
     Interrupted { dir: PathBuf },
-    /// A compaction was ended because the state is being closed.
     #[error("compact the state: it is being closed; the next compaction does the rest")]
     Closing,
-    /// The state belongs to another partner, client or key.
     #[error(
         "open the state: it belongs to another {what}; use the state directory of this partner, or another one"
     )]
     Foreign { what: &'static str },
 }
 
-/// Result of opening a state, or of work on an open one.
 pub type OpenResult<T = ()> = Result<T, OpenError>;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -21,6 +21,6 @@ pub mod projection;
 pub mod read_model;
 pub mod state;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 pub mod vault;
 pub mod writer;

@@ -5,6 +5,5 @@
 //! and a checkout of thousands of files is one reading. A possibly missed change (a lost event, a
 //! replaced folder) causes a reading of the whole tree, and so does every minute.
 
-pub mod burst;
 pub mod files;
 pub mod tree;

@@ -1,5 +1,5 @@
-//! Watches one tree: resolves its path to the folder that it leads to, makes the watcher, waits
-//! until a burst is over, and sends its hint.
+//! Watches one tree: resolves its path to the folder that it leads to, makes the watcher, collects
+//! file events until the tree is quiet, and summarises such a burst as one hint.
 
 #[cfg(test)]
 mod tests;
@@ -7,17 +7,17 @@ mod tests;
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use notify::{Config, RecommendedWatcher, RecursiveMode, Watcher};
+use notify::event::{AccessKind, AccessMode, ModifyKind};
+use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout_at};
 
-use super::burst::{Burst, Hint};
 use crate::engine::protocol::input::EngineInput;
 
 /// Time without an event after which the tree counts as complete.
@@ -63,7 +63,7 @@ struct SharedBurst {
 }
 
 impl SharedBurst {
-    fn add(&self, places: &RootPlaces, event: notify::Result<notify::Event>) {
+    fn add(&self, places: &RootPlaces, event: notify::Result<Event>) {
         let mut burst = self.burst.lock();
         if burst.add(&places.real, event, &Path::is_dir) {
             self.news.notify_one();
@@ -233,4 +233,158 @@ fn first_link(path: &Path) -> Option<(PathBuf, PathBuf)> {
         }
     }
     None
+}
+
+/// Maximum number of paths; more become one reading of the whole tree.
+const PATHS_MAX: usize = 1000;
+
+/// The part of the tree to read again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Hint {
+    Nothing,
+    Paths(Vec<PathBuf>),
+    Tree,
+}
+
+#[derive(Debug, Default)]
+struct Burst {
+    paths: BTreeSet<PathBuf>,
+    whole_tree: bool,
+    /// Events were lost: the watcher's state is no longer reliable.
+    lost: bool,
+    /// An entry beside the root changed: the root may lead elsewhere.
+    around: bool,
+}
+
+impl Burst {
+    /// Adds an event; returns whether it is relevant.
+    fn add(
+        &mut self,
+        root: &Path,
+        event: notify::Result<Event>,
+        leads_to_folder: &dyn Fn(&Path) -> bool,
+    ) -> bool {
+        let event = match event {
+            Ok(event) if event.need_rescan() => return self.mark_lost(),
+            Ok(event) => event,
+            Err(error) => {
+                tracing::warn!(%error, "watching the specs failed");
+                return self.mark_lost();
+            }
+        };
+        if !is_relevant(event.kind) {
+            return false;
+        }
+        let mut news = false;
+        for path in &event.paths {
+            news |= match path.strip_prefix(root) {
+                Ok(below) if below.as_os_str().is_empty() => self.handle_beside_root(event.kind),
+                Ok(below) => self.handle_beneath_root(path, below, event.kind, leads_to_folder),
+                Err(_) => self.handle_beside_root(event.kind),
+            };
+        }
+        news
+    }
+
+    fn hint(self) -> Hint {
+        if self.whole_tree || self.lost || self.paths.len() > PATHS_MAX {
+            Hint::Tree
+        } else if self.paths.is_empty() {
+            Hint::Nothing
+        } else {
+            Hint::Paths(self.paths.into_iter().collect())
+        }
+    }
+
+    fn mark_lost(&mut self) -> bool {
+        self.lost = true;
+        true
+    }
+
+    /// Handles an event at the root itself, or at an entry beside it. A write to a file there is
+    /// ignored.
+    fn handle_beside_root(&mut self, kind: EventKind) -> bool {
+        let named = is_entry(kind);
+        self.around |= named;
+        named
+    }
+
+    /// Handles an event beneath the root. A folder that replaces another one requires a reading of
+    /// the whole tree. So does a hidden one that visible symlinks may lead through (`..data`).
+    fn handle_beneath_root(
+        &mut self,
+        path: &Path,
+        below: &Path,
+        kind: EventKind,
+        leads_to_folder: &dyn Fn(&Path) -> bool,
+    ) -> bool {
+        let swap = is_rename(kind) && leads_to_folder(path);
+        match path_visibility(below) {
+            PathVisibility::Visible if swap => self.whole_tree = true,
+            PathVisibility::Visible => {
+                if self.paths.len() <= PATHS_MAX {
+                    self.paths.insert(path.to_owned());
+                }
+            }
+            PathVisibility::KubernetesFolder => self.whole_tree = true,
+            PathVisibility::DotName if is_entry(kind) && leads_to_folder(path) => {
+                self.whole_tree = true;
+            }
+            PathVisibility::DotName | PathVisibility::BeneathDotName => return false,
+        }
+        true
+    }
+}
+
+/// Hiding of a path.
+enum PathVisibility {
+    /// Not hidden.
+    Visible,
+    /// In or at a folder of Kubernetes's form: `..2026_11_20`, `..data`.
+    KubernetesFolder,
+    /// Its own name begins with a dot.
+    DotName,
+    /// It is beneath such a name.
+    BeneathDotName,
+}
+
+fn path_visibility(below: &Path) -> PathVisibility {
+    let mut parts = below.components();
+    let dotted = parts.find_map(|part| match part {
+        Component::Normal(name) => {
+            let name = name.as_encoded_bytes();
+            name.starts_with(b".").then(|| name.starts_with(b".."))
+        }
+        Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => {
+            None
+        }
+    });
+    match dotted {
+        None => PathVisibility::Visible,
+        Some(true) => PathVisibility::KubernetesFolder,
+        Some(false) if parts.next().is_none() => PathVisibility::DotName,
+        Some(false) => PathVisibility::BeneathDotName,
+    }
+}
+
+/// Returns whether an event can mean a change; readers of the tree cause events, too.
+fn is_relevant(kind: EventKind) -> bool {
+    match kind {
+        EventKind::Access(AccessKind::Close(AccessMode::Write))
+        | EventKind::Any
+        | EventKind::Create(_)
+        | EventKind::Modify(_)
+        | EventKind::Remove(_)
+        | EventKind::Other => true,
+        EventKind::Access(_) => false,
+    }
+}
+
+/// Returns whether a name appeared or disappeared.
+fn is_entry(kind: EventKind) -> bool {
+    matches!(kind, EventKind::Create(_) | EventKind::Remove(_)) || is_rename(kind)
+}
+
+fn is_rename(kind: EventKind) -> bool {
+    matches!(kind, EventKind::Modify(ModifyKind::Name(_)))
 }

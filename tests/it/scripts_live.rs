@@ -21,17 +21,16 @@ use reckon::engine::protocol::payers::AttachToken;
 use reckon::engine::protocol::query::{EngineQuery, Reply};
 use reckon::policy::Rights;
 use reckon::sandbox::options::ServiceSurface;
-use reckon::scripting::folder;
 use reckon::scripting::hooks::Hooks;
 use reckon::scripting::language::names::ConfiguredNames;
-use reckon::scripting::language::source::ScriptSource;
+use reckon::scripting::language::source::{ScriptSource, read_folder};
 
 const DAY: u64 = 24 * 3600;
 
 /// Loads one of the shipped scripts, with the modules that it may import.
 fn script(name: &str) -> ScriptSet {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
-    let all = folder::read(&root.into(), "scripts").unwrap().scripts;
+    let all = read_folder(&root.into(), "scripts").unwrap().scripts;
     let chosen = |source: &ScriptSource| source.is_module() || source.name() == name;
     let set: Vec<ScriptSource> = all.into_iter().filter(chosen).collect();
     let words =

@@ -16,12 +16,11 @@ use reckon::policy::Rights;
 use reckon::render::diagnostic::OutputStyle;
 use reckon::render::hooks as shown;
 use reckon::scripting::engine::{FailureCause, RunFailure};
-use reckon::scripting::folder;
-use reckon::scripting::folder::ScriptFolder;
 use reckon::scripting::hooks::{EventHandler, Hooks};
 use reckon::scripting::host::session::Reads;
 use reckon::scripting::language::limits::{TIME_MAX, on_stack};
 use reckon::scripting::language::names::ConfiguredNames;
+use reckon::scripting::language::source::{ScriptFolder, read_folder};
 
 /// With this variable set, the test writes the snapshots instead of comparing them.
 const BLESS: &str = "RECKON_BLESS";
@@ -49,10 +48,10 @@ fn listed(folder: &str) -> Vec<PathBuf> {
 /// Reads one wrong script with the module beside it, or a whole folder of its own.
 fn wrong(path: &Path) -> ScriptFolder {
     if path.is_dir() {
-        return folder::read(&path.into(), "scripts").unwrap();
+        return read_folder(&path.into(), "scripts").unwrap();
     }
     let name = path.file_name().unwrap().to_str().unwrap();
-    let mut all = folder::read(&path.parent().unwrap().into(), "scripts").unwrap();
+    let mut all = read_folder(&path.parent().unwrap().into(), "scripts").unwrap();
     all.scripts.retain(|source| source.path == name || source.path.starts_with("lib/"));
     all
 }
@@ -140,7 +139,7 @@ fn every_hostile_script_ends_with_a_failure_and_takes_little() {
     let mut sorts = BTreeSet::new();
     for path in listed("tests/hooks/hostile") {
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        let mut folder = folder::read(&path.parent().unwrap().into(), "scripts").unwrap();
+        let mut folder = read_folder(&path.parent().unwrap().into(), "scripts").unwrap();
         folder.scripts.retain(|source| source.name() == name);
         let before = peak();
         // A report of a panic reads the program's symbols; that memory is not the script's.

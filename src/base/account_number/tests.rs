@@ -5,13 +5,13 @@ use proptest::prelude::*;
 use crate::base::account_number::*;
 
 fn refused(text: &str) -> CardNumberError {
-    CardNumber::parse(text).unwrap_err()
+    check_card_number(text).unwrap_err()
 }
 
 #[test]
 fn spaces_and_dashes_may_divide_a_number() {
     for text in ["4242424242424242", "4242 4242 4242 4242", "4242-4242-4242-4242"] {
-        assert_eq!(CardNumber::parse(text).unwrap().expose(), "4242424242424242");
+        assert_eq!(check_card_number(text), Ok(()));
     }
 }
 
@@ -23,14 +23,14 @@ fn each_fault_has_its_own_error() {
     assert_eq!(refused("42424242424"), CardNumberError::Length { digits: 11 });
     assert_eq!(refused(&"0".repeat(20)), CardNumberError::Length { digits: 20 });
     assert_eq!(refused("4242424242424241"), CardNumberError::CheckDigit);
-    assert!(CardNumber::parse("000000000000").is_ok());
+    assert!(check_card_number("000000000000").is_ok());
 }
 
 #[test]
 fn published_test_numbers_are_well_formed_but_for_the_one_that_is_not() {
     let wrong: Vec<&str> = PUBLISHED_TEST_NUMBERS
         .split(' ')
-        .filter(|number| CardNumber::parse(number).is_err())
+        .filter(|number| check_card_number(number).is_err())
         .collect();
     assert_eq!(wrong, ["4242424242424241"]);
     assert!(is_published_test_number("4000 0000 0000 0002"));
@@ -59,12 +59,10 @@ fn published_test_numbers_have_their_published_brands() {
 
 #[test]
 fn masks_keep_the_length_and_the_last_digits_only() {
-    let amex = CardNumber::parse("378282246310005").unwrap();
-    assert_eq!(amex.mask(), "***********0005");
+    assert_eq!(mask_account("378282246310005"), "***********0005");
     assert_eq!(mask_routing("000000013"), "******013");
     assert_eq!(mask_account("12345"), "*2345");
     assert_eq!(mask_account("1234"), "****");
-    assert_eq!(format!("{amex:?}"), "CardNumber(Secret(***))");
 }
 
 proptest! {
@@ -74,6 +72,6 @@ proptest! {
         prop_assume!(bytes[at] != wrong);
         bytes[at] = wrong;
         let text = String::from_utf8(bytes).unwrap();
-        prop_assert_eq!(CardNumber::parse(&text), Err(CardNumberError::CheckDigit));
+        prop_assert_eq!(check_card_number(&text), Err(CardNumberError::CheckDigit));
     }
 }

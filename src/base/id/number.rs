@@ -1,6 +1,5 @@
 //! Our own counted numbers, and the mode that separates pretend money from real money.
 
-use std::fmt;
 use std::str::FromStr;
 
 use schemars::JsonSchema;
@@ -15,41 +14,40 @@ pub struct NumberError {
     pub example: &'static str,
 }
 
-/// Implements a number that only counts upwards.
-macro_rules! counted {
-    ($type:ident) => {
-        impl $type {
-            pub const fn new(number: u64) -> Self {
-                Self(number)
-            }
-
-            /// Returns the bare number.
-            pub const fn get(self) -> u64 {
-                self.0
-            }
-
-            /// Returns the number after this one, or the same at the greatest number, which no
-            /// journal reaches.
-            #[must_use]
-            pub const fn next(self) -> Self {
-                Self(self.0.saturating_add(1))
-            }
-        }
-    };
-}
-
 /// Number of an intent, counted from 1 within one state directory. Written `i-000123`.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    Serialize,
+    Deserialize,
+    derive_more::Display,
 )]
+#[display("i-{_0:06}")]
 #[serde(transparent)]
 pub struct IntentId(u64);
 
-counted!(IntentId);
+impl IntentId {
+    pub const fn new(number: u64) -> Self {
+        Self(number)
+    }
 
-impl fmt::Display for IntentId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "i-{:06}", self.0)
+    /// Returns the bare number.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// Returns the number after this one, or the same at the greatest number, which no journal
+    /// reaches.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
     }
 }
 
@@ -71,30 +69,22 @@ impl FromStr for IntentId {
     }
 }
 
-/// Position of a record in the journal, counted from 1; 0 is before the first record.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
-)]
-#[serde(transparent)]
-pub struct Sequence(u64);
-
-impl Sequence {
-    /// Before the first record.
-    pub const ZERO: Self = Self(0);
-}
-
-counted!(Sequence);
-
-impl fmt::Display for Sequence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
 /// Pretend money or real money; the key of a request decides (service-facts, 1).
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    derive_more::Display,
 )]
+#[display("{}", self.as_str())]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// Pretend money: no payment is ever collected.
@@ -110,12 +100,6 @@ impl Mode {
             Self::Test => "test",
             Self::Live => "live",
         }
-    }
-}
-
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

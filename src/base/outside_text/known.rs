@@ -3,7 +3,6 @@
 //!
 //! Terminal control characters become a blank, and characters without width are dropped.
 
-use std::fmt;
 use std::iter::Peekable;
 use std::str::Chars;
 
@@ -30,7 +29,8 @@ const PIECE: usize = 16;
 const PIECES_MAX: usize = 256;
 
 /// The secret and personal values of a request. `Debug` shows only their number.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, derive_more::Debug)]
+#[debug("Known({})", _0.len())]
 pub struct KnownValues(Vec<HiddenValue>);
 
 /// One value in its search form: its letters and digits alone, in lower case.
@@ -114,12 +114,6 @@ impl KnownValues {
             let form = Zeroizing::new(piece.iter().collect());
             self.0.push(HiddenValue { form, is_word: false, hides_rest: true, is_secret });
         }
-    }
-}
-
-impl fmt::Debug for KnownValues {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Known({})", self.0.len())
     }
 }
 

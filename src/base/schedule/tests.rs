@@ -4,7 +4,6 @@ use chrono::Days;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::problems::{RecurrenceLimits, occurrences};
 use super::*;
 
 /// The oracle's result for one schedule: its first dates and amounts, at most
@@ -129,15 +128,6 @@ fn a_schedule_in_json_has_the_names_of_the_service_and_leaves_out_what_is_empty(
     for bad in ["", "last", "+1", "01", "1.0", "256", "MON"] {
         assert!(bad.parse::<Day>().is_err(), "{bad}");
     }
-}
-
-#[test]
-fn limits_that_allow_nothing_are_problems() {
-    let limits = |max_occurrences, max_amount| RecurrenceLimits { max_occurrences, max_amount };
-    assert_eq!(limits(Some(1), Some(100)).problems(100), []);
-    let fields =
-        |limits: RecurrenceLimits| limits.problems(100).iter().map(|p| p.field).collect::<Vec<_>>();
-    assert_eq!(fields(limits(Some(0), Some(99))), ["max_occurrences", "max_amount"]);
 }
 
 #[test]

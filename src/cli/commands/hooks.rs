@@ -24,18 +24,16 @@ use crate::model::issue::{PlacedIssue, Severity};
 use crate::render;
 use crate::render::diagnostic::OutputStyle;
 use crate::render::hooks as shown;
-use crate::scripting::folder;
-use crate::scripting::folder::ScriptFolder;
 use crate::scripting::hooks::Hooks;
 use crate::scripting::language::names::ConfiguredNames;
-use crate::scripting::language::source::ScriptSource;
+use crate::scripting::language::source::{CASES_ENDING, ScriptFolder, ScriptSource, read_folder};
+use crate::scripting::tools::testcases;
 use crate::scripting::tools::testcases::{Case, CaseResult};
-use crate::scripting::tools::{former_names, testcases};
 
 pub(crate) fn check(setup: &Context) -> CommandResult {
     let folder = folder(setup)?;
     let (_, mut problems) = load(setup, &folder)?;
-    problems.extend(folder.cases.iter().flat_map(former_names::warnings));
+    problems.extend(folder.cases.iter().flat_map(testcases::former_name_warnings));
     problems.sort();
     let report = render::diagnostic::json(folder.script_count(), &problems);
     setup
@@ -53,7 +51,7 @@ pub(crate) fn folder(setup: &Context) -> CommandResult<ScriptFolder> {
     let path = setup.config.scripts.get(&ProcessEnv)?;
     let name = below(&setup.root, &path);
     let place = FolderLocation::from_config(&setup.root, &path);
-    folder::read(&place, &name.to_string_lossy()).map_err(|error| {
+    read_folder(&place, &name.to_string_lossy()).map_err(|error| {
         let what = format!("read the scripts in {place}: {error}");
         CommandFailure::environment("reckon::hooks::folder", what)
             .help("write the real path of the folder, without links: `scripts: /PATH/TO/SCRIPTS`")
@@ -231,7 +229,7 @@ fn read_cases(
     let mut files = Vec::new();
     let mut good = true;
     for source in &folder.cases {
-        let script = source.path.strip_suffix(testcases::ENDING).unwrap_or(&source.path).to_owned();
+        let script = source.path.strip_suffix(CASES_ENDING).unwrap_or(&source.path).to_owned();
         let known = hooks.is_none_or(|hooks| hooks.scripts().any(|name| name == script));
         match testcases::parse_cases(source) {
             Ok(_) if !known => problems.push(cases_without_script(source, &script)),

@@ -29,10 +29,10 @@ use crate::render::why::{
 };
 use crate::spec::text::decode::decode;
 use crate::spec::text::source::split;
-use crate::store::history::entries::{EffectHistory, ResourceHistory};
-use crate::store::history::reader::JournalSet;
+use crate::store::history::{EffectHistory, ResourceHistory};
 use crate::store::journal::chain::Head;
 use crate::store::journal::read::JournalReader;
+use crate::store::journal::read::JournalSet;
 use crate::store::read_model::model::ReadModel;
 
 requests! {
@@ -107,7 +107,7 @@ async fn collect(
         resources.push(view(setup, &wanted, &story, merchant.as_ref()));
     }
     let whole = args.verify.then(|| books.verify(sought.head)).transpose();
-    let whole = whole.map_err(journal_failure)?;
+    let whole = whole.map_err(|error| journal_failure(error.into()))?;
     let head = data_encoding::HEXLOWER.encode(&sought.head.hash);
     let (about, position) = (sought.about, sought.head.sequence);
     Ok(Some(WhyView { version: 1, about, resources, verified_from: whole, position, head }))

@@ -25,7 +25,7 @@ use crate::client::transport::Transport;
 use crate::config::setting::ProcessEnv;
 use crate::engine::handles::shared::PartnerAccess;
 use crate::http::public::public_routes::PublicRoutes;
-use crate::store::disk::real::RealDisk;
+use crate::store::disk::directory::RealDisk;
 use crate::store::disk::traits::Disk;
 use crate::store::error::OpenError;
 use crate::store::state::open::{OpenState, RESTORING, StateOptions};

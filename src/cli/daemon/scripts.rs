@@ -12,7 +12,7 @@ use crate::cli::exit::CommandResult;
 use crate::config::setting::ProcessEnv;
 use crate::engine::protocol::input::{EngineInput, ScriptSet};
 use crate::model::issue::Severity;
-use crate::scripting::folder::ScriptFolder;
+use crate::scripting::language::source::ScriptFolder;
 use crate::watch::tree;
 
 /// Pending hints of changed files, at most; further hints add nothing.

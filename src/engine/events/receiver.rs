@@ -21,7 +21,7 @@ use crate::engine::protocol::input::EngineInput;
 use crate::model::events::event::{EventLedger, EventStatus, ReceivedWebhook, WebhookContent};
 use crate::model::operator::WebhookAddress;
 use crate::model::record::Record;
-use crate::store::read_model::events::CachedEntry;
+use crate::store::read_model::resources::CachedEntry;
 use crate::store::vault::keys::SealedValue;
 
 /// Longest id of an event; the service's have 22 characters (gateway-api, Event).

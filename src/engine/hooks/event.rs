@@ -23,7 +23,7 @@ use crate::model::events::hook::HookRun;
 use crate::model::events::hook_run::{HookFailure, HookRunRecord};
 use crate::model::record::Record;
 use crate::scripting::host::script_event::ScriptEvent;
-use crate::store::history::reader::EventHistory;
+use crate::store::history::EventHistory;
 use crate::store::vault::frame::VaultError;
 use crate::store::vault::keys::SealedValue;
 

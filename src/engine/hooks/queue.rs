@@ -166,7 +166,7 @@ mod tests {
     use crate::model::events::hook_run::{HookRunRecord, ScriptIdentity};
     use crate::model::record::Record;
     use crate::store::index::ordered::{Batch, Index, MemoryIndex};
-    use crate::store::projection::fold::fold;
+    use crate::store::tests::support::fold;
 
     fn merchant() -> Key {
         "Merchant/acme".parse().unwrap()

@@ -52,7 +52,7 @@ impl EngineView<'_> {
         }
         view.failed = again.into_iter().map(failed_run_view).collect();
         view.dead = dead.into_iter().map(failed_run_view).collect();
-        for ledger in self.shared.facts.event_ledgers()? {
+        for (_, ledger) in self.shared.facts.ledgers_by_merchant()? {
             let totals = &mut view.totals;
             totals.waiting = totals.waiting.saturating_add(ledger.pending);
             totals.failed = totals.failed.saturating_add(ledger.retried);

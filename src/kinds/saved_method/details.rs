@@ -13,7 +13,7 @@ use serde_with::skip_serializing_none;
 
 use crate::api::rules::NAME_LENGTH_MAX;
 use crate::base::account_number::{
-    CardNumber, RoutingNumber, is_published_test_number, is_published_test_routing,
+    check_card_number, check_routing_number, is_published_test_number, is_published_test_routing,
 };
 use crate::base::secret::Personal;
 use crate::kinds::schema::text;
@@ -90,7 +90,7 @@ fn card_literal_issue(number: &SecretSource) -> Option<Issue> {
         return None;
     }
     let help = format!("write {FORMS}, or one of the test numbers that the service publishes");
-    let (code, message) = match CardNumber::parse(digits).err() {
+    let (code, message) = match check_card_number(digits).err() {
         Some(error) => ("reckon::saved_method::number_malformed", error.to_string()),
         None => (
             "reckon::saved_method::number_in_the_open",
@@ -212,7 +212,7 @@ fn routing_issue(number: &str) -> Option<Issue> {
     if is_published_test_routing(number) {
         return None;
     }
-    let message = RoutingNumber::parse(number).err()?.to_string();
+    let message = check_routing_number(number).err()?.to_string();
     let help = "write the nine digits of the bank, in quotes, such as `\"111000025\"`";
     Some(Issue::error("reckon::saved_method::routing_number", ROUTING, message, help))
 }

@@ -15,7 +15,7 @@ use crate::api::method::{CardType, MethodKind, PaymentMethod};
 use crate::api::rules::FieldProblem;
 use crate::api::saved_method::{self, NewBank, NewCard};
 use crate::base::account_number::{
-    Brand, CardNumber, is_published_test_number, mask_account, mask_routing,
+    Brand, check_card_number, is_published_test_number, mask_account, mask_routing,
 };
 use crate::base::secret::Secret;
 use crate::sandbox::answer::{Result, SandboxRefusal};
@@ -111,7 +111,7 @@ pub(crate) fn card_details(cx: &ChangeUnit, card: NewCard) -> StoredMethod {
         shown,
         class,
         problems,
-        is_number_valid: published || CardNumber::parse(digits).is_ok(),
+        is_number_valid: published || check_card_number(digits).is_ok(),
         has_cvv: card.cvv.is_some_and(|cvv| !cvv.expose().is_empty()),
         reference: card.reference,
         description: card.description,

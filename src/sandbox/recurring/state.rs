@@ -13,7 +13,7 @@ use crate::api::recurring::{Occurrence, OccurrenceStatus, RecurringCharge, Recur
 use crate::api::rules::FieldProblem;
 use crate::api::schedule::RecurringSchedule;
 use crate::api::wire::Timestamp;
-use crate::base::schedule::problems::ScheduleProblem;
+use crate::base::schedule::ScheduleProblem;
 use crate::base::schedule::{Day, IntervalUnit, Schedule as Calendar};
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::events;

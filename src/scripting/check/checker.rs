@@ -7,8 +7,7 @@ use rhai::{ASTFlags, ASTNode, Expr, FlowControl, Position, Stmt};
 
 use crate::base::wording::did_you_mean;
 use crate::model::issue::{PlacedIssue, Severity};
-use crate::scripting::check::declarations;
-use crate::scripting::check::unit::{CheckSet, Function, ScriptUnit};
+use crate::scripting::check::declarations::{self, CheckSet, Function, ScriptUnit};
 use crate::scripting::language::names::{EVENT_FIELDS, is_hook};
 use crate::scripting::language::source::place_or_start;
 
@@ -34,7 +33,6 @@ pub(crate) struct FileChecker<'a> {
     pub(crate) called: BTreeSet<String>,
     /// Host functions that the file calls, with the position of the first call.
     pub(crate) host_calls: BTreeMap<&'static str, Position>,
-    /// Names that the file gives to actions.
     pub(crate) names: Vec<declarations::NamedAction>,
     /// Variables in scope with their certain types, the innermost block last.
     scopes: Vec<Vec<TypedVariable>>,
@@ -59,7 +57,7 @@ impl<'a> FileChecker<'a> {
         }
     }
 
-    pub(crate) fn check_function(&mut self, function: &Function) {
+    fn check_function(&mut self, function: &Function) {
         let hook = is_hook(&function.name) && !self.unit.source.is_module();
         self.event = function.parameters.first().filter(|_| hook).cloned();
         self.scopes = vec![untyped_variables(function.parameters.iter().cloned())];
@@ -71,7 +69,6 @@ impl<'a> FileChecker<'a> {
         self.problems.push(self.unit.source.problem(place_or_start(at), code, message, help));
     }
 
-    /// Records a warning at a position.
     pub(crate) fn warn(&mut self, at: Position, code: &str, message: &str, help: &str) {
         self.report(at, code, message, help);
         if let Some(problem) = self.problems.last_mut() {
@@ -308,7 +305,7 @@ fn untyped_variables(names: impl IntoIterator<Item = String>) -> Vec<TypedVariab
 }
 
 /// Returns the variables that the functions of a file assign after their declaration.
-pub(crate) fn assigned_variables(unit: &ScriptUnit<'_>) -> BTreeSet<String> {
+fn assigned_variables(unit: &ScriptUnit<'_>) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for statement in unit.functions.iter().flat_map(|function| &function.body) {
         statement.walk(&mut Vec::new(), &mut |path: &[ASTNode<'_>]| {

@@ -122,7 +122,6 @@ impl FileChecker<'_> {
         self.warn(at, "lost_update", message, help);
     }
 
-    /// Reports unknown fields of `at_most`.
     pub(crate) fn check_at_most(&mut self, call: &FnCallExpr) {
         let Some(Expr::Map(words, _)) = option_of(call, BOUND) else { return };
         let unknown = words.0.iter().filter(|(word, _)| !AT_MOST.contains(&word.name.as_str()));
@@ -195,7 +194,6 @@ impl FileChecker<'_> {
     }
 }
 
-/// Returns the value of an option in the map at the end of a call.
 fn option_of<'c>(call: &'c FnCallExpr, name: &str) -> Option<&'c Expr> {
     let Some(Expr::Map(options, _)) = call.args.last() else { return None };
     options.0.iter().find(|(key, _)| key.name == name).map(|(_, value)| value)
@@ -210,9 +208,7 @@ fn required_values(template: &Template) -> String {
 /// Nested expressions that are examined for the type of one expression.
 const DEPTH_MAX: usize = 8;
 
-/// Host functions that return money.
 const MONEY_FUNCTIONS: [&str; 2] = ["money", "amount_of"];
-/// Host functions that return a text.
 const TEXT_FUNCTIONS: [&str; 3] = ["format", "month_of", "new_card_link"];
 
 impl FileChecker<'_> {

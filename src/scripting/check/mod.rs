@@ -5,4 +5,3 @@ pub mod checker;
 pub mod declarations;
 pub mod host_calls;
 pub mod syntax;
-pub mod unit;

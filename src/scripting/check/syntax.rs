@@ -231,7 +231,8 @@ pub(crate) fn parse(
         let open = matches!(error.err_type(), ParseErrorType::WrongFnDefinition);
         let Some(part) = failed_part(&mut parts, line, open) else { break };
         lost.extend(defined_functions(&part.text).map(str::to_owned));
-        part.text = blank_lines(&part.text);
+        // The other parts keep their lines.
+        part.text.retain(|found| found == '\n');
     }
     Parsed { tree: None, unparsed: lost }
 }
@@ -268,9 +269,4 @@ fn failed_part(
     let written = |part: &SourcePart| !part.text.trim().is_empty();
     let before = |part: &SourcePart| if open { part.first < line } else { part.first <= line };
     parts.iter_mut().rev().find(|part| before(part) && written(part))
-}
-
-/// Returns the same number of empty lines.
-fn blank_lines(text: &str) -> String {
-    text.chars().filter(|found| *found == '\n').collect()
 }

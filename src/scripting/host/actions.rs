@@ -107,7 +107,7 @@ pub(crate) fn closed_address_message(target: &str) -> String {
 
 fn notify(call: &HostCall<'_>) -> CallResult {
     let target = call.text(0);
-    if let Some(any) = call.session.names().configured.mail.get(&target) {
+    if let Some(any) = call.session.names.configured.mail.get(&target) {
         call.session.require_right(ScriptPower::Mail, call.session.merchant())?;
         let address = call.option_text("to").filter(|to| to.contains('@') && !any);
         if address.is_some() {
@@ -140,7 +140,7 @@ fn fill_template(
     name: &str,
     values: &Value,
 ) -> Result<FilledTemplate, String> {
-    let template = call.session.names().templates.get(name);
+    let template = call.session.names.templates.get(name);
     let template = template.ok_or_else(|| format!("there is no template `{name}`"))?;
     if !values.is_object() {
         return Err(format!("the template `{name}` is filled in by a map: `#{{…}}`"));
@@ -166,7 +166,7 @@ fn parse_at_most(call: &HostCall<'_>, value: &Dynamic, target: &str) -> Result<A
     let per = fields.get("per").map(ToString::to_string).unwrap_or_default();
     let bad = || wrong("has a `per` such as `\"1d\"`, `\"12h\"` or `\"30m\"`");
     let seconds = parse_span(&per).ok_or_else(bad)?;
-    let created = call.session.created_at().ok_or("the event does not say when it happened")?;
+    let created = call.session.origin.created.ok_or("the event does not say when it happened")?;
     let span = span_number(created, seconds).ok_or_else(bad)?;
     let key = fields.get("key").map_or_else(|| target.to_owned(), ToString::to_string);
     Ok(AtMost { key, count, seconds, span })

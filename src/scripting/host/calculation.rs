@@ -178,7 +178,7 @@ fn retry_at(call: &HostCall<'_>) -> CallResult {
 /// sees.
 fn new_card_link(call: &HostCall<'_>) -> CallResult {
     let key: Key = parse(&call.text(0))?;
-    if call.session.is_live() {
+    if call.session.origin.live {
         call.session.require_right(ScriptPower::CardLink, call.session.merchant())?;
     }
     Ok(Dynamic::from(format!("{{{{intake:{key}}}}}")))

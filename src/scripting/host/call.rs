@@ -4,7 +4,6 @@
 //! A [`HostFn`] holds everything about a function. The checker reads its arity, types and options,
 //! the documentation reads its sentence, and the engine calls its `call`.
 
-use std::fmt;
 use std::ops::RangeInclusive;
 
 use rhai::{Dynamic, Map};
@@ -21,7 +20,6 @@ use crate::scripting::language::json::to_json;
 use crate::scripting::language::limits::VALUE_MAX;
 use crate::scripting::language::values::{ScriptMoment, parse};
 
-/// Result of a host function.
 pub(crate) type CallResult = Result<Dynamic, HostError>;
 
 /// Part of the documentation that lists a function.
@@ -57,7 +55,8 @@ impl HostOption {
 }
 
 /// One host function.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, derive_more::Debug)]
+#[debug("HostFn({})", self.usage())]
 pub struct HostFn {
     /// Name of the function. Two rows may share a name if they take different numbers of arguments.
     pub name: &'static str,
@@ -74,12 +73,6 @@ pub struct HostFn {
     /// Name in the journal, where it differs: the verb of an action request, or the name of a read.
     pub journal_name: Option<&'static str>,
     pub(crate) call: fn(&HostCall<'_>) -> CallResult,
-}
-
-impl fmt::Debug for HostFn {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "HostFn({})", self.usage())
-    }
 }
 
 impl HostFn {
@@ -206,7 +199,7 @@ impl<'a> HostCall<'a> {
     }
 
     fn check(&self) -> Result<(), String> {
-        let (known, name) = (self.session.names(), self.name);
+        let (known, name) = (&*self.session.names, self.name);
         for (argument, value) in self.row.arguments.iter().zip(&self.arguments) {
             argument.value_type.check_value(value, known).map_err(|unfit| {
                 format!("`{}` of `{name}` {}; {}", argument.name, unfit.message, unfit.help)

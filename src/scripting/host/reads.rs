@@ -1,13 +1,14 @@
 //! Host functions that read through [`crate::scripting::host::session::Reads`], and the filters of
 //! `find`: every named field exists, and is open to scripts.
 
+use std::collections::BTreeSet;
+
 use rhai::Dynamic;
 use serde_json::{Value, json};
 
 use crate::api::reads::ReadEndpoint;
 use crate::base::wording::{nearest, suggestion_help};
-use crate::kinds::register;
-use crate::kinds::register::KindRow;
+use crate::kinds::register::{self, KindRow};
 use crate::kinds::schema::kind::{Privacy, SpecField};
 use crate::kinds::secrets::names_beneath;
 use crate::model::events::scripts::sum;
@@ -16,11 +17,9 @@ use crate::scripting::host::argument_type::ArgumentType;
 use crate::scripting::host::call::{
     Argument, CallResult, FunctionGroup, HostCall, HostFn, argument, host_fn, object_id,
 };
-use crate::scripting::host::script_event;
-use crate::scripting::host::script_event::privacy_of_field;
+use crate::scripting::host::script_event::{self, privacy_of_field};
 use crate::scripting::host::session::HostError;
-use crate::scripting::language::json;
-use crate::scripting::language::json::{to_json, untrusted_to_dynamic};
+use crate::scripting::language::json::{self, to_json, untrusted_to_dynamic};
 
 /// Name of `gateway_get` in the journal.
 const REMOTE: &str = "remote";
@@ -75,18 +74,17 @@ pub(crate) static ROWS: &[HostFn] = &[
 
 fn resource(call: &HostCall<'_>) -> CallResult {
     let key = call.text(0);
-    let arguments = json!([key]);
     let answer =
-        call.session.record_read("resource", arguments, |reads, _| reads.resource(&key))?;
+        call.session.record_read("resource", json!([key]), |reads, _| reads.resource(&key))?;
     Ok(open_resource(call, answer))
 }
 
 fn find(call: &HostCall<'_>) -> CallResult {
     let (kind, filter) = (call.text(0), to_json(&call.argument(1))?);
     check_filter(&kind, &[], &filter, call.session.may_see_personal())?;
-    let arguments = json!([kind, filter]);
-    let answer =
-        call.session.record_read("find", arguments, |reads, _| reads.find(&kind, &filter))?;
+    let answer = call
+        .session
+        .record_read("find", json!([kind, filter]), |reads, _| reads.find(&kind, &filter))?;
     Ok(open_resource(call, answer))
 }
 
@@ -98,9 +96,8 @@ fn open_resource(call: &HostCall<'_>, answer: Value) -> Dynamic {
 
 fn transaction(call: &HostCall<'_>) -> CallResult {
     let id = object_id(&call.argument(0))?;
-    let arguments = json!([id]);
     let answer =
-        call.session.record_read("transaction", arguments, |reads, _| reads.transaction(&id))?;
+        call.session.record_read("transaction", json!([id]), |reads, _| reads.transaction(&id))?;
     Ok(without_private(call, &answer, None))
 }
 
@@ -204,15 +201,9 @@ fn spec_field_problem(
     let names = names_beneath(row.fields, &place);
     if !names.is_empty() && !names.contains(&name) {
         let message = format!("`{place}` of {} has no field `{name}`", row.name);
-        return Some((message, suggestion_help(name, sorted_unique(names))));
+        return Some((message, suggestion_help(name, BTreeSet::from_iter(names))));
     }
     closed_field_problem(row.fields, &format!("{place}.{name}"), persons)
-}
-
-fn sorted_unique(mut names: Vec<&'static str>) -> Vec<&'static str> {
-    names.sort_unstable();
-    names.dedup();
-    names
 }
 
 /// Returns the problem with a field that is closed to scripts: a filter on it would reveal its

@@ -6,7 +6,6 @@
 //! Closed values are omitted.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
@@ -15,8 +14,7 @@ use serde_json::Value;
 
 use crate::base::id::Key;
 use crate::base::secret::mask_digits;
-use crate::kinds::register;
-use crate::kinds::register::KINDS;
+use crate::kinds::register::{self, KINDS};
 use crate::kinds::schema::kind::{Privacy, SpecField};
 use crate::kinds::secrets::{field_of, without_private};
 use crate::scripting::language::json::{parse_untrusted, untrusted_to_dynamic};
@@ -25,6 +23,8 @@ use crate::scripting::language::values::ScriptMoment;
 
 /// An event as a script gets it, with every field. `Debug` omits the fields, since they hold names
 /// and addresses.
+#[derive(derive_more::Debug)]
+#[debug("ScriptEvent({:?})", origin.merchant)]
 pub struct ScriptEvent {
     fields: Map,
     origin: EventOrigin,
@@ -48,12 +48,6 @@ impl EventOrigin {
         let merchant = event.get("merchant").and_then(Value::as_str);
         let merchant = merchant.and_then(|name| format!("Merchant/{name}").parse().ok());
         Self { merchant, live, created }
-    }
-}
-
-impl fmt::Debug for ScriptEvent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Given({:?})", self.origin.merchant)
     }
 }
 
@@ -82,7 +76,6 @@ impl ScriptEvent {
     }
 }
 
-/// Returns the record within an event.
 fn event_record(mut event: Map) -> Dynamic {
     let (data, reason) = (event.remove("data").unwrap_or_default(), event.remove("reason"));
     let Some(reason) = reason.filter(|_| data.is_map()) else { return data };

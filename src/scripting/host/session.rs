@@ -1,10 +1,8 @@
 //! State of one run. Host functions reach it through the tag of their call.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
 use parking_lot::Mutex;
 use serde_json::Value;
 
@@ -41,13 +39,14 @@ pub trait Reads: Send + Sync {
 }
 
 /// State of a run, shared between its host functions.
-#[derive(Clone)]
-pub(crate) struct RunSession(Arc<SessionState>);
+#[derive(Clone, derive_more::Debug, derive_more::Deref)]
+#[debug("RunSession({})", _0.script)]
+pub(crate) struct RunSession(#[deref(forward)] Arc<SessionState>);
 
-struct SessionState {
+pub(crate) struct SessionState {
     script: String,
-    origin: EventOrigin,
-    names: Arc<ScriptNames>,
+    pub(crate) origin: EventOrigin,
+    pub(crate) names: Arc<ScriptNames>,
     reads: Arc<dyn Reads>,
     output: Mutex<RunOutput>,
 }
@@ -71,23 +70,12 @@ pub(crate) struct RunOutput {
 pub(crate) struct RunLimitError(pub(crate) String);
 
 /// Reason for which a host function refuses a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, derive_more::From)]
 pub(crate) enum HostError {
     /// The script is wrong.
     Invalid(String),
+    #[from(skip)]
     LimitExceeded(String),
-}
-
-impl From<String> for HostError {
-    fn from(message: String) -> Self {
-        Self::Invalid(message)
-    }
-}
-
-impl fmt::Debug for RunSession {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Session({})", self.0.script)
-    }
 }
 
 impl RunSession {
@@ -103,29 +91,17 @@ impl RunSession {
 
     /// Continues an earlier run, whose stored values are `kept`.
     pub(crate) fn continuing(self, kept: BTreeMap<String, Value>) -> Self {
-        self.0.output.lock().stored = kept;
+        self.output.lock().stored = kept;
         self
     }
 
-    pub(crate) fn names(&self) -> &ScriptNames {
-        &self.0.names
-    }
-
     pub(crate) fn merchant(&self) -> Option<&Key> {
-        self.0.origin.merchant.as_ref()
-    }
-
-    pub(crate) fn created_at(&self) -> Option<DateTime<Utc>> {
-        self.0.origin.created
-    }
-
-    pub(crate) fn is_live(&self) -> bool {
-        self.0.origin.live
+        self.origin.merchant.as_ref()
     }
 
     /// Returns true if scripts see personal values of the event's merchant.
     pub(crate) fn may_see_personal(&self) -> bool {
-        self.names().configured.rights.allows(ScriptPower::Personal, self.merchant())
+        self.names.configured.rights.allows(ScriptPower::Personal, self.merchant())
     }
 
     /// Refuses an action for which scripts have no right at this merchant.
@@ -134,7 +110,7 @@ impl RunSession {
         power: ScriptPower,
         merchant: Option<&Key>,
     ) -> Result<(), HostError> {
-        if self.names().configured.rights.allows(power, merchant) {
+        if self.names.configured.rights.allows(power, merchant) {
             return Ok(());
         }
         let (message, help) = power.refusal(merchant);
@@ -143,13 +119,13 @@ impl RunSession {
 
     /// Takes all results, and leaves none behind.
     pub(crate) fn take(&self) -> RunOutput {
-        std::mem::take(&mut *self.0.output.lock())
+        std::mem::take(&mut *self.output.lock())
     }
 
     /// Requests an action. An equal request is the same request; a different one of the same name
     /// is an error.
     pub(crate) fn request_action(&self, wish: ActionRequest) -> Result<Name, HostError> {
-        let mut done = self.0.output.lock();
+        let mut done = self.output.lock();
         let name = wish.name.clone();
         if let Some(known) = done.actions.iter().find(|known| known.name == name) {
             if *known == wish {
@@ -175,13 +151,13 @@ impl RunSession {
         arguments: Value,
         read: impl FnOnce(&dyn Reads, &str) -> Result<Value, String>,
     ) -> Result<Value, HostError> {
-        if self.0.output.lock().reads.len() >= READS_MAX {
+        if self.output.lock().reads.len() >= READS_MAX {
             let message = format!("one run reads {READS_MAX} times at most");
             return Err(HostError::LimitExceeded(message));
         }
-        let answer = off_the_clock(|| read(&*self.0.reads, &self.0.script))?;
+        let answer = off_the_clock(|| read(&*self.reads, &self.script))?;
         let digest = sha256(&canonical(&answer));
-        let mut done = self.0.output.lock();
+        let mut done = self.output.lock();
         done.reads.push(HookRead { what: what.to_owned(), arguments, answer: digest });
         done.answers.push(answer.clone());
         Ok(answer)
@@ -200,15 +176,14 @@ impl RunSession {
             self.addition(key).map_or_else(|| Some(number.clone()), |added| sum(&added, number));
         let added = added.ok_or_else(misfit)?;
         sum(before, &added).ok_or_else(misfit)?;
-        let mut done = self.0.output.lock();
+        let mut done = self.output.lock();
         Self::check_key_count(&done, key)?;
         done.added.insert(key.to_owned(), added);
         Ok(())
     }
 
-    /// Returns the addition of this run to a value.
     pub(crate) fn addition(&self, key: &str) -> Option<Value> {
-        self.0.output.lock().added.get(key).cloned()
+        self.output.lock().added.get(key).cloned()
     }
 
     fn check_key_count(done: &RunOutput, key: &str) -> Result<(), HostError> {
@@ -221,14 +196,13 @@ impl RunSession {
         Ok(())
     }
 
-    /// Returns the value that this run stored under a key.
     pub(crate) fn stored_value(&self, key: &str) -> Option<Value> {
-        self.0.output.lock().stored.get(key).cloned()
+        self.output.lock().stored.get(key).cloned()
     }
 
     /// Stores a value for later runs.
     pub(crate) fn store(&self, key: &str, value: Value) -> Result<(), HostError> {
-        let mut done = self.0.output.lock();
+        let mut done = self.output.lock();
         if canonical(&value).len().saturating_add(key.len()) > VALUE_MAX {
             let message = format!("what is kept has {VALUE_MAX} bytes at most");
             return Err(HostError::LimitExceeded(message));
@@ -242,7 +216,7 @@ impl RunSession {
     /// Appends a line to the log; a long line is cut. Lines beyond the limit are dropped, and a
     /// last line reports that.
     pub(crate) fn log(&self, line: &str) {
-        let mut done = self.0.output.lock();
+        let mut done = self.output.lock();
         if done.log.len() < LINES_MAX {
             let text: String = line.chars().take(LINE_MAX).collect();
             done.log.push(text);

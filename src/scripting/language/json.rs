@@ -80,7 +80,7 @@ pub(crate) fn to_json(value: &Dynamic) -> Result<Value, String> {
 
 /// Converts a value to JSON with these conversions of leaves and maps; an error if the value nests
 /// too deep, or a leaf has no JSON form.
-pub(crate) fn nested_to_json(
+fn nested_to_json(
     value: &Dynamic,
     depth: usize,
     leaf: fn(&Dynamic) -> Result<Value, String>,
@@ -104,7 +104,7 @@ pub(crate) fn nested_to_json(
 }
 
 /// Converts a value that is neither a list nor a map.
-pub(crate) fn leaf_to_json(value: &Dynamic) -> Result<Value, String> {
+fn leaf_to_json(value: &Dynamic) -> Result<Value, String> {
     if value.is_unit() {
         return Ok(Value::Null);
     }
@@ -131,7 +131,7 @@ pub(crate) fn leaf_to_json(value: &Dynamic) -> Result<Value, String> {
 
 /// Converts a text from outside. Returns `None` if the text is not JSON, or holds a fractional
 /// number.
-pub(crate) fn parse_direct(text: &[u8]) -> Option<Dynamic> {
+fn parse_direct(text: &[u8]) -> Option<Dynamic> {
     let mut text = serde_json::Deserializer::from_slice(text);
     let value = text.deserialize_any(DynamicSeed).ok()?;
     text.end().ok().map(|()| value)

@@ -14,7 +14,7 @@ const CALLS_MAX: usize = 24;
 /// Nested expressions, outside and inside functions.
 const DEPTH_MAX: usize = 48;
 /// Bytes of one text.
-pub(crate) const TEXT_MAX: usize = 32 << 10;
+const TEXT_MAX: usize = 32 << 10;
 /// Elements of one list, with the elements of nested lists.
 const LIST_MAX: usize = 4096;
 /// Entries of one map, with the entries of nested maps.

@@ -20,98 +20,62 @@ pub struct EventRow {
     pub data: &'static str,
 }
 
-const fn event_row(name: &'static str, data: &'static str, doc: &'static str) -> EventRow {
-    EventRow { name, doc, data }
-}
-
 const TRANSACTION: &str = "transaction";
 const RECURRING: &str = "recurring charge";
 const OCCURRENCE: &str = "occurrence";
 const METHOD: &str = "saved card";
 const APPLICATION: &str = "application";
 
+/// Declares the event types of each record: the names behind a common prefix, with their sentences.
+macro_rules! event_rows {
+    ($($data:ident $prefix:literal { $($name:literal: $doc:literal,)* })*) => {
+        &[$($(
+            EventRow { name: concat!($prefix, ".", $name), doc: $doc, data: $data },
+        )*)*]
+    };
+}
+
 /// Every event type (service-facts, 72; partner-api, Events).
-pub static EVENTS: &[EventRow] = &[
-    event_row("transaction.created", TRANSACTION, "A transaction was created."),
-    event_row(
-        "transaction.authorized",
-        TRANSACTION,
-        "A payment, refund or credit was accepted, but is not settled yet.",
-    ),
-    event_row("transaction.completed", TRANSACTION, "A transaction was captured or settled."),
-    event_row("transaction.voided", TRANSACTION, "A transaction was voided before it was settled."),
-    event_row(
-        "transaction.failed",
-        TRANSACTION,
-        "A transaction was declined or returned; `failure_code` gives the reason.",
-    ),
-    event_row(
-        "transaction.updated",
-        TRANSACTION,
-        "A transaction changed, for example by a refund.",
-    ),
-    event_row(
-        "transaction.pending_parent_settlement",
-        TRANSACTION,
-        "A refund waits until its eCheck is settled.",
-    ),
-    event_row("recurring_charge.created", RECURRING, "A recurring charge was created."),
-    event_row("recurring_charge.updated", RECURRING, "A recurring charge changed."),
-    event_row(
-        "recurring_charge.completed",
-        RECURRING,
-        "A recurring charge reached its end or its limit, or was cancelled; `status_reason` says \
-        which.",
-    ),
-    event_row("recurring_charge.deleted", RECURRING, "A recurring charge was deleted."),
-    event_row(
-        "recurring_charge.payment_method.expiring",
-        RECURRING,
-        "Its card expires this month; sent on the first day of the month.",
-    ),
-    event_row(
-        "recurring_charge.payment_method.expired",
-        RECURRING,
-        "Its card has expired; sent on the first day of the following month.",
-    ),
-    event_row(
-        "recurring_charge.occurrence.created",
-        OCCURRENCE,
-        "The next payment of a recurring charge is planned.",
-    ),
-    event_row("recurring_charge.occurrence.updated", OCCURRENCE, "A planned payment changed."),
-    event_row("recurring_charge.occurrence.paid", OCCURRENCE, "A planned payment was paid."),
-    event_row(
-        "recurring_charge.occurrence.failed",
-        OCCURRENCE,
-        "A planned payment was declined; `attempts` and `transactions` show the tries.",
-    ),
-    event_row(
-        "recurring_charge.occurrence.ignored",
-        OCCURRENCE,
-        "A planned payment was removed from the collection.",
-    ),
-    event_row(
-        "payment_method.expiring",
-        METHOD,
-        "A saved card expires this month; sent on the first day of the month.",
-    ),
-    event_row(
-        "payment_method.expired",
-        METHOD,
-        "A saved card has expired; sent on the first day of the following month.",
-    ),
-    event_row(
-        "merchant.provisioned",
-        APPLICATION,
-        "An application was approved, and its merchant created.",
-    ),
-    event_row(
-        "merchant_application.declined",
-        APPLICATION,
-        "An application was declined; `reason` in `data` gives the reason, if the service does.",
-    ),
-];
+pub static EVENTS: &[EventRow] = event_rows! {
+    TRANSACTION "transaction" {
+        "created": "A transaction was created.",
+        "authorized": "A payment, refund or credit was accepted, but is not settled yet.",
+        "completed": "A transaction was captured or settled.",
+        "voided": "A transaction was voided before it was settled.",
+        "failed": "A transaction was declined or returned; `failure_code` gives the reason.",
+        "updated": "A transaction changed, for example by a refund.",
+        "pending_parent_settlement": "A refund waits until its eCheck is settled.",
+    }
+    RECURRING "recurring_charge" {
+        "created": "A recurring charge was created.",
+        "updated": "A recurring charge changed.",
+        "completed": "A recurring charge reached its end or its limit, or was cancelled; \
+            `status_reason` says which.",
+        "deleted": "A recurring charge was deleted.",
+        "payment_method.expiring": "Its card expires this month; sent on the first day of the \
+            month.",
+        "payment_method.expired": "Its card has expired; sent on the first day of the following \
+            month.",
+    }
+    OCCURRENCE "recurring_charge.occurrence" {
+        "created": "The next payment of a recurring charge is planned.",
+        "updated": "A planned payment changed.",
+        "paid": "A planned payment was paid.",
+        "failed": "A planned payment was declined; `attempts` and `transactions` show the tries.",
+        "ignored": "A planned payment was removed from the collection.",
+    }
+    METHOD "payment_method" {
+        "expiring": "A saved card expires this month; sent on the first day of the month.",
+        "expired": "A saved card has expired; sent on the first day of the following month.",
+    }
+    APPLICATION "merchant" {
+        "provisioned": "An application was approved, and its merchant created.",
+    }
+    APPLICATION "merchant_application" {
+        "declined": "An application was declined; `reason` in `data` gives the reason, if the \
+            service does.",
+    }
+};
 
 /// One field of the map that a script's function gets.
 #[derive(Debug, Clone, Copy)]

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::model::issue::PlacedIssue;
-use crate::scripting::language::source::ScriptSource;
+use crate::scripting::language::source::{HTML, ScriptSource, TEMPLATES, TEXT, is_template};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum TemplatePart {
@@ -30,7 +30,6 @@ pub(crate) struct Template {
     html: Option<Vec<TemplatePart>>,
 }
 
-/// A template with all placeholders filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FilledTemplate {
     pub(crate) subject: Option<String>,
@@ -109,21 +108,12 @@ pub fn escape_html(text: &str) -> String {
 
 // Parser of the files in `templates`: returns the templates and every problem with them.
 
-/// Folder of the templates within the scripts folder.
-const FOLDER: &str = "templates/";
-const TEXT: &str = ".txt";
-const HTML: &str = ".html";
 const SUBJECT: &str = "Subject:";
 const OPEN: &str = "{{";
 const CLOSE: &str = "}}";
 
-/// Returns true if a path in the scripts folder names a template file.
-pub(crate) fn is_template(path: &str) -> bool {
-    path.starts_with(FOLDER) && (path.ends_with(TEXT) || path.ends_with(HTML))
-}
-
 fn template_name(path: &str) -> &str {
-    let name = path.strip_prefix(FOLDER).unwrap_or(path);
+    let name = path.strip_prefix(TEMPLATES).unwrap_or(path);
     name.strip_suffix(TEXT).or_else(|| name.strip_suffix(HTML)).unwrap_or(name)
 }
 
@@ -146,7 +136,8 @@ pub(crate) fn parse_templates(
             template.html = Some(html);
         } else {
             let message = "this template has no text part";
-            let help = format!("write `{FOLDER}{}{TEXT}` beside it", template_name(&source.path));
+            let help =
+                format!("write `{TEMPLATES}{}{TEXT}` beside it", template_name(&source.path));
             problems.push(source.problem((1, 1), "template", message, &help));
         }
     }

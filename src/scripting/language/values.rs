@@ -22,15 +22,9 @@ pub(crate) fn parse<T: FromStr<Err: fmt::Display>>(text: &str) -> Result<T, Stri
 }
 
 /// A moment, in UTC.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, derive_more::Display)]
+#[display("{}", timestamp(_0))]
 pub(crate) struct ScriptMoment(pub(crate) DateTime<Utc>);
-
-/// Writes `2026-11-30T12:00:00.000Z`.
-impl fmt::Display for ScriptMoment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&timestamp(&self.0))
-    }
-}
 
 impl ScriptMoment {
     /// Parses a date (its first moment, in UTC) or a timestamp.

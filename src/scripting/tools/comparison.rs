@@ -13,17 +13,13 @@ use crate::model::events::hook::{ActionRequest, HookRead, HookRun};
 use crate::scripting::host::session::Reads;
 
 /// Reads with recorded answers. A read without one goes to the present state, and is counted.
+#[derive(derive_more::Debug)]
+#[debug("RecordedReads({} reads)", known.len())]
 pub struct RecordedReads {
     known: BTreeMap<String, Value>,
     present: Arc<dyn Reads>,
     present_reads: AtomicUsize,
     read_count: AtomicUsize,
-}
-
-impl std::fmt::Debug for RecordedReads {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Remembered({} reads)", self.known.len())
-    }
 }
 
 /// Returns the identity of a read. Stored values are separate for each script.

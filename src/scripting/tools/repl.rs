@@ -4,7 +4,6 @@
 //! collected, and never performed.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,6 +37,8 @@ const NO_SCRIPT: &str = "repl";
 const IMPORT: &str = "import ";
 
 /// A session: variables, functions, and the action requests so far.
+#[derive(derive_more::Debug)]
+#[debug("Repl({} actions)", actions.len())]
 pub struct Repl {
     engine: Engine,
     names: Arc<ScriptNames>,
@@ -55,7 +56,6 @@ pub struct Repl {
 pub struct Evaluated {
     /// Value in its written form; `None` for `()`.
     pub value: Option<String>,
-    /// New action requests.
     pub actions: Vec<ActionRequest>,
     /// Values that changed, by key.
     pub stored: Vec<(String, Value)>,
@@ -70,12 +70,6 @@ pub enum ReplOutcome {
     /// The line is incomplete; the next line continues it.
     Incomplete,
     Failed(Box<PlacedIssue>),
-}
-
-impl fmt::Debug for Repl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Repl({} actions)", self.actions.len())
-    }
 }
 
 impl Repl {
@@ -113,12 +107,10 @@ impl Repl {
         self.origin.merchant.as_ref()
     }
 
-    /// Returns all collected action requests.
     pub fn actions(&self) -> &[ActionRequest] {
         &self.actions
     }
 
-    /// Returns all stored values.
     pub fn stored(&self) -> &BTreeMap<String, Value> {
         &self.stored
     }

@@ -1,9 +1,15 @@
 //! Test cases of a script: an event, a state of the world, and the expected result.
 //! `NAME.test.yaml` holds the cases of `NAME.rhai`.
+//!
+//! Warnings about former names have their places in the file. Serde reads the cases, and has no
+//! places of keys and values, so a second pass reads the events of the same text. A file that is no
+//! YAML has no warnings.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use saphyr_parser::{Event, Parser, Span};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -17,14 +23,13 @@ use crate::scripting::engine::function_name;
 use crate::scripting::hooks::Hooks;
 use crate::scripting::host::session::Reads;
 use crate::scripting::language::limits::{TIME_MAX, on_stack};
+use crate::scripting::language::names::former_name_words;
 use crate::scripting::language::source::ScriptSource;
 use crate::scripting::language::values::parse;
 use crate::scripting::tools::comparison;
 
-/// End of the names of case files.
-pub const ENDING: &str = ".test.yaml";
 /// Key of an action with the function that requests it.
-pub(super) const DO: &str = "do";
+const DO: &str = "do";
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -46,7 +51,6 @@ pub struct Case {
     pub expect: ExpectedRun,
 }
 
-/// Expected result of a run.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExpectedRun {
@@ -77,7 +81,6 @@ pub struct CaseResult {
 /// Parses the cases of a file.
 ///
 /// # Errors
-///
 /// The file is not a valid case file; the problem names the place.
 pub fn parse_cases(source: &ScriptSource) -> Result<Vec<Case>, Box<PlacedIssue>> {
     let read: Result<CaseFile, _> = serde_yaml::from_str(&source.text);
@@ -298,3 +301,84 @@ impl Reads for CaseState {
         Ok(self.kv.get(key).cloned().unwrap_or_default())
     }
 }
+
+/// Former key of the stored values, below [`EXPECT`], and the present one.
+const STORED: (&str, &str) = ("kept", "kv");
+/// Keys above the expected result of a case.
+const EXPECT: [&str; 2] = ["cases", "expect"];
+const FUNCTION: [&str; 4] = ["cases", "expect", "actions", DO];
+
+/// Returns a warning for each former name in the cases of a file.
+pub fn former_name_warnings(source: &ScriptSource) -> Vec<PlacedIssue> {
+    let mut walk = CaseWalk { source, frames: Vec::new(), warnings: Vec::new() };
+    for event in Parser::new_from_str(&source.text) {
+        let Ok((event, span)) = event else { return Vec::new() };
+        walk.event(event, span);
+    }
+    walk.warnings
+}
+
+/// An open collection.
+struct Frame {
+    is_map: bool,
+    /// The key whose value comes next.
+    key: Option<String>,
+}
+
+struct CaseWalk<'a> {
+    source: &'a ScriptSource,
+    /// Open collections, the innermost one last.
+    frames: Vec<Frame>,
+    warnings: Vec<PlacedIssue>,
+}
+
+impl CaseWalk<'_> {
+    fn event(&mut self, event: Event<'_>, span: Span) {
+        match event {
+            Event::MappingStart(..) => self.frames.push(Frame { is_map: true, key: None }),
+            Event::SequenceStart(..) => self.frames.push(Frame { is_map: false, key: None }),
+            Event::MappingEnd | Event::SequenceEnd => {
+                self.frames.pop();
+                self.end_value();
+            }
+            Event::Scalar(text, ..) => self.scalar(&text, span),
+            Event::Alias(_) => self.scalar(&Cow::Borrowed(""), span),
+            Event::Nothing
+            | Event::StreamStart
+            | Event::StreamEnd
+            | Event::DocumentStart(_)
+            | Event::DocumentEnd => {}
+        }
+    }
+
+    /// Notes that the value of the innermost key is complete.
+    fn end_value(&mut self) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.key = None;
+        }
+    }
+
+    fn scalar(&mut self, text: &str, span: Span) {
+        let is_key = self.frames.last().is_some_and(|frame| frame.is_map && frame.key.is_none());
+        let keys = self.frames.iter().filter_map(|frame| frame.key.as_deref());
+        if is_key && text == STORED.0 && keys.clone().eq(EXPECT) {
+            self.warn(text, STORED.1, span);
+        } else if !is_key && keys.eq(FUNCTION) && function_name(text) != text {
+            self.warn(text, function_name(text), span);
+        }
+        match self.frames.last_mut() {
+            Some(frame) if is_key => frame.key = Some(text.to_owned()),
+            _ => self.end_value(),
+        }
+    }
+
+    fn warn(&mut self, former: &str, name: &str, span: Span) {
+        let (message, help) = former_name_words(former, name);
+        let place = (span.start.line(), span.start.col().saturating_add(1));
+        let problem = self.source.problem(place, "former_name", &message, &help);
+        self.warnings.push(PlacedIssue { severity: Severity::Warning, ..problem });
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -25,8 +25,8 @@ pub(crate) const MANIFEST: &str = "backup.json";
 #[derive(Debug)]
 pub struct ExistingBackup {
     pub manifest: BackupManifest,
-    path: PathBuf,
-    single: bool,
+    pub(crate) path: PathBuf,
+    pub(crate) single: bool,
 }
 
 impl ExistingBackup {
@@ -42,10 +42,6 @@ impl ExistingBackup {
             return Err(BackupError::unreadable(path, why));
         }
         Ok(Self { manifest, path: path.to_owned(), single })
-    }
-
-    pub(crate) fn being_written(manifest: BackupManifest, path: &Path, single: bool) -> Self {
-        Self { manifest, path: path.to_owned(), single }
     }
 
     pub(crate) fn span(&self, entry: &BackupFile) -> FileSpan {
@@ -185,7 +181,6 @@ pub(crate) fn read_manifest(path: &Path) -> Result<BackupManifest, BackupError> 
 
 pub const VERSION: u32 = 1;
 
-/// The manifest of a backup: `backup.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackupManifest {
     pub version: u32,
@@ -235,16 +230,13 @@ pub enum BackupError {
     Io { doing: &'static str, path: String, source: io::Error },
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The state has no record yet.
     #[error("the state is empty: there is nothing to back up yet")]
     Empty,
-    /// The place is occupied.
     #[error("{path} already exists; choose a path that does not exist")]
     Occupied { path: String },
     /// The place holds no backup, or one of a later program version.
     #[error("{path} is not a readable backup: {why}")]
     Unreadable { path: String, why: String },
-    /// A compaction removed files while they were copied.
     #[error("the state was compacted during the copy; nothing was kept: run the backup again")]
     Compacted,
     #[error("the backup failed its verification: {}; nothing was kept", list_problems(.wrong))]
@@ -264,21 +256,16 @@ impl BackupError {
     }
 }
 
-pub(crate) fn list_problems(wrong: &[BackupProblem]) -> String {
+fn list_problems(wrong: &[BackupProblem]) -> String {
     let all: Vec<String> = wrong.iter().map(ToString::to_string).collect();
     all.join("; ")
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, derive_more::Display)]
+#[display("{what}: {why}")]
 pub struct BackupProblem {
     pub what: String,
     pub why: String,
-}
-
-impl fmt::Display for BackupProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.what, self.why)
-    }
 }
 
 pub(crate) fn problem(what: &str, why: impl fmt::Display) -> BackupProblem {

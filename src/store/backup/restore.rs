@@ -19,8 +19,7 @@ use crate::model::state::lifecycle::{Release, Restored};
 use crate::store::backup::manifest::{
     BackupError, BackupFile, BackupManifest, BackupProblem, ExistingBackup, ProgressFn, problem,
 };
-use crate::store::disk::directory::{StateLock, private_dir};
-use crate::store::disk::real::{RealDisk, sync_dir};
+use crate::store::disk::directory::{RealDisk, StateLock, private_dir, sync_dir};
 use crate::store::disk::traits::{Disk, to_u64};
 use crate::store::error::{OpenError, OpenReport};
 use crate::store::index::ordered::{Index, MemoryIndex};
@@ -65,7 +64,6 @@ pub enum RestoreError {
     Backup(#[from] BackupError),
     #[error("the backup is invalid; nothing was changed:\n{}", lines(.wrong))]
     Unverified { wrong: Vec<BackupProblem> },
-    /// The directory holds a state already.
     #[error("{} already holds a state; nothing was changed", dir.display())]
     Occupied { dir: PathBuf },
     #[error(transparent)]
@@ -93,7 +91,8 @@ pub async fn restore(
     let dir = &wanted.opening.dir;
     let lock = StateLock::acquire(dir, &wanted.opening.owner).map_err(OpenError::from)?;
     let marker = dir.join(RESTORING);
-    if has_journal(dir) && !wanted.replace && !marker.exists() {
+    let is_filled = fs::read_dir(dir.join("journal")).is_ok_and(|mut files| files.next().is_some());
+    if is_filled && !wanted.replace && !marker.exists() {
         return Err(RestoreError::Occupied { dir: dir.clone() });
     }
     let mut wrong: Vec<_> = foreign_partner(kept, wanted).into_iter().collect();
@@ -114,10 +113,6 @@ pub async fn restore(
     fs::remove_file(&marker).map_err(restore_error("remove", &marker))?;
     sync_dir(dir).map_err(restore_error("sync", dir))?;
     Ok(RestoreResult { epoch: began, aside, sequence })
-}
-
-fn has_journal(dir: &Path) -> bool {
-    fs::read_dir(dir.join("journal")).is_ok_and(|mut files| files.next().is_some())
 }
 
 /// Returns the problem that the backup belongs to another partner, if it does.

@@ -12,9 +12,9 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File};
 use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,19 +22,18 @@ use chrono::{DateTime, Utc};
 use sha2::{Digest as _, Sha256};
 
 use crate::base::hash::Digest;
-use crate::store::backup::manifest;
 use crate::store::backup::manifest::{
-    BackupError, BackupFile, BackupManifest, BackupProblem, ExistingBackup, MAGIC, MANIFEST,
+    self, BackupError, BackupFile, BackupManifest, BackupProblem, ExistingBackup, MAGIC, MANIFEST,
     ProgressFn, VERSION, problem,
 };
 use crate::store::backup::restore::{VerifiedBackup, check_file, fold_in_memory};
-use crate::store::disk::real::sync_dir;
+use crate::store::disk::directory::{create_private, sync_dir};
 use crate::store::disk::traits::{Disk, to_u64, to_usize};
 use crate::store::journal::chain::Head;
 use crate::store::journal::files::extent;
 use crate::store::journal::read::JournalReader;
 use crate::store::vault::frame::newest_generation;
-use crate::store::vault::key::MasterKey;
+use crate::store::vault::key::{MasterKey, folder_of};
 use crate::store::vault::keys::{KEYS_FILE, state_identity};
 use crate::store::vault::values;
 
@@ -125,7 +124,7 @@ pub fn write(
     let copied = copy_and_verify(source, &beside, form, key, progress);
     let written = source.refuse_if_compacted().and(copied).and_then(|done| {
         fs::rename(&beside, to).map_err(BackupError::io("name", to.display()))?;
-        sync_dir(parent(to)).map_err(BackupError::io("sync", parent(to).display()))?;
+        sync_dir(folder_of(to)).map_err(BackupError::io("sync", folder_of(to).display()))?;
         Ok(done)
     });
     if written.is_err() {
@@ -144,11 +143,7 @@ fn temporary_path(to: &Path) -> Result<PathBuf, BackupError> {
     let name =
         to.file_name().ok_or_else(|| BackupError::Occupied { path: to.display().to_string() })?;
     let name = format!(".{}.partial-{}", name.to_string_lossy(), std::process::id());
-    Ok(parent(to).join(name))
-}
-
-fn parent(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    Ok(folder_of(to).join(name))
 }
 
 /// Copies, folds the copy, adds the manifest, and reads everything back.
@@ -182,7 +177,8 @@ fn copy_and_verify(
         at: source.at,
         files,
     };
-    let mut kept = ExistingBackup::being_written(manifest, beside, form == BackupLayout::File);
+    let mut kept =
+        ExistingBackup { manifest, path: beside.to_owned(), single: form == BackupLayout::File };
     let unproved = |wrong| BackupError::Unverified { wrong };
     // The key may have been exchanged meanwhile, or the daemon has a newer one than this process.
     state_identity(&kept.disk("vault"), key)
@@ -336,9 +332,4 @@ fn read_piece(copy: &FileCopy<'_>, at: u64) -> std::io::Result<Vec<u8>> {
     }
     let left = to_usize(copy.bytes.saturating_sub(at));
     copy.disk.read_at(&copy.file, at, left.min(PIECE_BYTES))
-}
-
-/// Creates a file that only its owner can read.
-fn create_private(path: &Path) -> std::io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }

@@ -1,17 +1,27 @@
-//! One owner of a state directory at a time.
+//! A state directory on a real file system: its one owner, and the production [`Disk`].
 //!
 //! Why it exists: two writers of one journal would break the chain. The operating system holds the
-//! lock and drops it when its holder dies; the file's text only names the holder to the loser.
+//! lock and drops it when its holder dies; the file's text only names the holder to the loser. The
+//! care that durable files need (directory syncs, temporary names, written zeros) is in one place.
 //!
-//! Every folder of a state is readable by its owner alone.
+//! Contract: every folder of a state is readable by its owner alone (0700), and so are its files
+//! (0600). A name is flat and plain. A link or a directory in the place of a file is refused, so that
+//! nothing outside the directory is ever touched. Files that were written stay open, a bounded number
+//! of them.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{Read, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
+use std::sync::Arc;
+use std::{fs, io, thread};
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
+
+use crate::store::disk::traits::{Disk, to_u64, to_usize};
 
 pub const LOCK_FILE: &str = "lock";
 const TEXT_BYTES_MAX: u64 = 4096;
@@ -80,7 +90,6 @@ pub enum LockError {
     /// Another process holds the lock and has not written its name.
     #[error("lock {path}: another process holds it")]
     HeldByUnknown { path: PathBuf },
-    /// The lock file could not be opened or written.
     #[error("lock {path}: {source}")]
     Io { path: PathBuf, source: io::Error },
 }
@@ -117,71 +126,224 @@ pub fn private_dir(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::store::disk::real::RealDisk;
-    use crate::store::index::sled::SledIndex;
+/// Files kept open after writing; the journal writes one at a time, the vault two.
+const OPEN_FILES_MAX: usize = 16;
+const NAME_BYTES_MAX: usize = 128;
+static ZEROS: [u8; 65536] = [0; 65536];
 
-    fn owner(pid: u32) -> LockOwner {
-        LockOwner { pid, host: "here".to_owned(), started: "2026-01-02T03:04:05Z".to_owned() }
-    }
+#[derive(Debug)]
+pub struct RealDisk {
+    dir: PathBuf,
+    handles: Mutex<Handles>,
+}
 
-    #[test]
-    fn the_loser_learns_who_holds_the_lock() {
-        let dir = tempfile::tempdir().unwrap();
-        let held = StateLock::acquire(dir.path(), &owner(123_456)).unwrap();
-        let error = StateLock::acquire(dir.path(), &owner(2)).unwrap_err();
-        assert!(matches!(&error, LockError::Held { owner: held, .. } if *held == owner(123_456)));
-        assert!(error.to_string().contains("since 2026-01-02T03:04:05Z"));
-        drop(held);
-        let again = StateLock::acquire(dir.path(), &owner(2)).unwrap();
-        let error = StateLock::acquire(dir.path(), &owner(3)).unwrap_err();
-        assert!(matches!(&error, LockError::Held { owner: held, .. } if held.pid == 2));
-        drop(again);
-    }
+#[derive(Debug, Default)]
+struct Handles {
+    files: BTreeMap<String, Arc<File>>,
+    /// Files whose name may not be durable yet.
+    fresh: BTreeSet<String>,
+}
 
-    #[test]
-    fn a_holder_without_a_name_still_holds() {
-        let dir = tempfile::tempdir().unwrap();
-        let _held = StateLock::acquire(dir.path(), &owner(1)).unwrap();
-        fs::write(dir.path().join(LOCK_FILE), "").unwrap();
-        let error = StateLock::acquire(dir.path(), &owner(2)).unwrap_err();
-        assert!(matches!(error, LockError::HeldByUnknown { .. }));
-    }
-
-    fn mode(dir: &Path) -> u32 {
-        fs::metadata(dir).unwrap().mode() & 0o777
-    }
-
-    /// Closes S11: only its owner can enter a folder of a state, also one that was created open.
-    #[test]
-    fn folders_of_a_state_are_closed_to_others() {
-        let dir = tempfile::tempdir().unwrap();
-        let opened = |name: &str| {
-            let path = dir.path().join(name);
-            fs::create_dir(&path).unwrap();
-            fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
-            path
-        };
-        let [state, journal, sled] = ["state", "journal", "sled"].map(opened);
-        private_dir(&state).unwrap();
-        drop(RealDisk::open(&journal).unwrap());
-        drop(SledIndex::open(&sled).unwrap());
-        let fresh = dir.path().join("a/fresh");
-        drop(SledIndex::open(&fresh).unwrap());
-        for path in [state, journal, sled, dir.path().join("a"), fresh] {
-            assert_eq!(mode(&path), 0o700, "{}", path.display());
+impl RealDisk {
+    /// Opens the directory; creates it (0700) if it does not exist, and closes it to others. Names
+    /// that an earlier process left behind are made durable.
+    pub fn open(dir: &Path) -> io::Result<Self> {
+        let is_new = !dir.is_dir();
+        private_dir(dir)?;
+        let parent = dir.parent().filter(|parent| is_new && !parent.as_os_str().is_empty());
+        if let Some(parent) = parent {
+            sync_dir(parent)?;
         }
+        sync_dir(dir)?;
+        Ok(Self { dir: dir.to_owned(), handles: Mutex::default() })
     }
 
-    #[test]
-    fn a_folder_that_everybody_shares_stays_as_it_is() {
-        let dir = tempfile::tempdir().unwrap();
-        let shared = dir.path().join("shared");
-        fs::create_dir(&shared).unwrap();
-        fs::set_permissions(&shared, Permissions::from_mode(0o1777)).unwrap();
-        private_dir(&shared).unwrap();
-        assert_eq!(mode(&shared), 0o777);
+    fn path(&self, name: &str) -> io::Result<PathBuf> {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+        let flat = !name.is_empty()
+            && name.len() <= NAME_BYTES_MAX
+            && !name.starts_with('.')
+            && name.bytes().all(plain);
+        if flat { Ok(self.dir.join(name)) } else { Err(input_error(name, "is not a plain name")) }
+    }
+
+    /// Returns the open file, or a handle for this one use.
+    fn reading(&self, name: &str) -> io::Result<Arc<File>> {
+        if let Some(file) = self.handles.lock().files.get(name) {
+            return Ok(Arc::clone(file));
+        }
+        let path = self.path(name)?;
+        require_regular(&path, name)?;
+        Ok(Arc::new(File::open(path)?))
+    }
+
+    /// Returns the open file for writing; creates it if `make` is set and it does not exist.
+    fn writing(&self, name: &str, make: bool) -> io::Result<Arc<File>> {
+        let mut handles = self.handles.lock();
+        if let Some(file) = handles.files.get(name) {
+            return Ok(Arc::clone(file));
+        }
+        let path = self.path(name)?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).mode(0o600);
+        let file = match require_regular(&path, name) {
+            Ok(()) => options.open(&path)?,
+            Err(error) if make && error.kind() == io::ErrorKind::NotFound => {
+                let file = options.create_new(true).open(&path)?;
+                handles.fresh.insert(name.to_owned());
+                file
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(handles.keep(name, file))
+    }
+
+    fn sync_name(&self, name: &str) -> io::Result<()> {
+        if self.handles.lock().fresh.contains(name) {
+            sync_dir(&self.dir)?;
+            self.handles.lock().fresh.remove(name);
+        }
+        Ok(())
+    }
+
+    fn forget(&self, name: &str) {
+        let mut handles = self.handles.lock();
+        handles.files.remove(name);
+        handles.fresh.remove(name);
     }
 }
+
+impl Handles {
+    fn keep(&mut self, name: &str, file: File) -> Arc<File> {
+        while self.files.len() >= OPEN_FILES_MAX && self.files.pop_first().is_some() {}
+        let file = Arc::new(file);
+        self.files.insert(name.to_owned(), Arc::clone(&file));
+        file
+    }
+}
+
+impl Disk for RealDisk {
+    fn list(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.dir)? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            if !name.starts_with('.') {
+                names.push(name);
+            }
+        }
+        Ok(names)
+    }
+
+    fn len(&self, name: &str) -> io::Result<u64> {
+        Ok(self.reading(name)?.metadata()?.len())
+    }
+
+    fn read_at(&self, name: &str, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+        let file = self.reading(name)?;
+        let left = file.metadata()?.len().saturating_sub(offset);
+        let mut bytes = vec![0; len.min(to_usize(left))];
+        file.read_exact_at(&mut bytes, offset)?;
+        Ok(bytes)
+    }
+
+    fn write_at(&self, name: &str, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.writing(name, true)?.write_all_at(bytes, offset)
+    }
+
+    fn sync(&self, name: &str) -> io::Result<()> {
+        self.writing(name, false)?.sync_data()?;
+        self.sync_name(name)
+    }
+
+    /// Syncs all files concurrently: the file system then writes what they share only once.
+    fn sync_all(&self, names: &[&str]) -> io::Result<()> {
+        let Some((last, others)) = names.split_last() else {
+            return Ok(());
+        };
+        thread::scope(|scope| {
+            let others: Vec<_> =
+                others.iter().map(|name| scope.spawn(|| self.sync(name))).collect();
+            let last = self.sync(last);
+            let ended =
+                others.into_iter().map(|one| one.join().unwrap_or_else(|why| resume_unwind(why)));
+            ended.chain([last]).collect()
+        })
+    }
+
+    fn cut(&self, name: &str, len: u64) -> io::Result<()> {
+        let file = self.writing(name, false)?;
+        if file.metadata()?.len() > len {
+            file.set_len(len)?;
+        }
+        file.sync_all()
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        let path = self.path(name)?;
+        self.forget(name);
+        fs::remove_file(path)?;
+        sync_dir(&self.dir)
+    }
+
+    fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let path = self.path(name)?;
+        let temporary = self.dir.join(format!(".{name}.tmp"));
+        match fs::remove_file(&temporary) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+        let mut file = create_private(&temporary)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&temporary, path)?;
+        self.forget(name);
+        sync_dir(&self.dir)
+    }
+
+    fn rename(&self, name: &str, to: &str) -> io::Result<()> {
+        let (path, place) = (self.path(name)?, self.path(to)?);
+        require_regular(&path, name)?;
+        fs::rename(path, place)?;
+        self.forget(name);
+        self.forget(to);
+        sync_dir(&self.dir)
+    }
+
+    fn allocate(&self, name: &str, len: u64) -> io::Result<()> {
+        let file = self.writing(name, true)?;
+        let mut end = file.metadata()?.len();
+        while end < len {
+            let left = to_usize(len.saturating_sub(end));
+            let zeros = ZEROS.get(..left).unwrap_or(&ZEROS);
+            file.write_all_at(zeros, end)?;
+            end = end.saturating_add(to_u64(zeros.len()));
+        }
+        file.sync_all()?;
+        self.sync_name(name)
+    }
+}
+
+/// Creates a file that only its owner can read.
+pub(crate) fn create_private(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
+/// Makes the names in a directory durable.
+pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
+    File::open(dir)?.sync_all()
+}
+
+fn require_regular(path: &Path, name: &str) -> io::Result<()> {
+    if fs::symlink_metadata(path)?.is_file() {
+        Ok(())
+    } else {
+        Err(input_error(name, "is not a regular file"))
+    }
+}
+
+fn input_error(name: &str, why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, format!("{name:?} {why}"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,4 @@
 //! The disk, as a seam that tests can make fail.
 
 pub mod directory;
-pub mod real;
 pub mod traits;

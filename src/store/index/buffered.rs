@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 
-use super::ordered::{Batch, Index, IndexError, KeyValue, range};
+use super::ordered::{Batch, Index, IndexResult, KeyValue, ScanResult, range};
 
 /// Number of changes that are passed on together. sled frees what a batch replaced only after the
 /// batch: 8,192 changes at once took twenty times the memory of 256, and more time.
@@ -58,7 +58,7 @@ impl BufferedIndex {
         fresh: Arc<dyn Index>,
         own: &[u8],
         except: &[u8],
-    ) -> Result<Arc<dyn Index>, IndexError> {
+    ) -> IndexResult<Arc<dyn Index>> {
         let mut waiting = self.waiting.write();
         waiting.pass_on()?;
         let mut copied = Batch::new();
@@ -71,7 +71,7 @@ impl BufferedIndex {
     }
 
     /// Passes on all waiting changes; they may not be durable in the index behind.
-    pub fn pass_on(&self) -> Result<(), IndexError> {
+    pub fn pass_on(&self) -> IndexResult {
         self.waiting.write().pass_on()
     }
 }
@@ -79,28 +79,24 @@ impl BufferedIndex {
 impl PendingChanges {
     /// Passes on all changes. Readers wait meanwhile, so that none misses a change that is in
     /// neither place.
-    fn pass_on(&mut self) -> Result<(), IndexError> {
+    fn pass_on(&mut self) -> IndexResult {
         let changes = mem::take(&mut self.changes);
         self.bytes = 0;
         if changes.is_empty() { Ok(()) } else { self.behind.apply(Batch { changes }) }
     }
 
     fn add(&mut self, batch: Batch, recent: &mut ReadCache) {
-        for (key, change) in batch {
+        for (key, change) in batch.changes {
             recent.remove(&key);
             let length = key.len().saturating_add(change.as_ref().map_or(0, Vec::len));
             self.bytes = self.bytes.saturating_add(length);
             self.changes.insert(key, change);
         }
     }
-
-    fn is_full(&self) -> bool {
-        self.changes.len() >= CHANGES_MAX || self.bytes >= BYTES_MAX
-    }
 }
 
 impl Index for BufferedIndex {
-    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
+    fn get(&self, key: &[u8]) -> IndexResult<Option<Vec<u8>>> {
         let waiting = self.waiting.read();
         if let Some(change) = waiting.changes.get(key) {
             return Ok(change.clone());
@@ -113,7 +109,7 @@ impl Index for BufferedIndex {
         Ok(value)
     }
 
-    fn with_value(&self, key: &[u8], see: &mut dyn FnMut(&[u8])) -> Result<(), IndexError> {
+    fn with_value(&self, key: &[u8], see: &mut dyn FnMut(&[u8])) -> IndexResult {
         let waiting = self.waiting.read();
         if let Some(change) = waiting.changes.get(key) {
             change.as_deref().into_iter().for_each(see);
@@ -126,12 +122,7 @@ impl Index for BufferedIndex {
         waiting.behind.with_value(key, see)
     }
 
-    fn scan_from(
-        &self,
-        prefix: &[u8],
-        after: Option<&[u8]>,
-        limit: usize,
-    ) -> Result<Vec<KeyValue>, IndexError> {
+    fn scan_from(&self, prefix: &[u8], after: Option<&[u8]>, limit: usize) -> ScanResult {
         let waiting = self.waiting.read();
         let mut changed = range(&waiting.changes, prefix, after).peekable();
         let (mut entries, mut from) = (Vec::new(), after.map(<[u8]>::to_vec));
@@ -148,14 +139,15 @@ impl Index for BufferedIndex {
         }
     }
 
-    fn apply(&self, batch: Batch) -> Result<(), IndexError> {
+    fn apply(&self, batch: Batch) -> IndexResult {
         let batch = batch.check_keys()?;
         let mut waiting = self.waiting.write();
         waiting.add(batch, &mut self.recent.lock());
-        if waiting.is_full() { waiting.pass_on() } else { Ok(()) }
+        let full = waiting.changes.len() >= CHANGES_MAX || waiting.bytes >= BYTES_MAX;
+        if full { waiting.pass_on() } else { Ok(()) }
     }
 
-    fn flush(&self) -> Result<(), IndexError> {
+    fn flush(&self) -> IndexResult {
         let behind = {
             let mut waiting = self.waiting.write();
             waiting.pass_on()?;

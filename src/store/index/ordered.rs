@@ -9,13 +9,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::{
-    collections::{BTreeMap, btree_map},
-    fmt::Debug,
-    io,
-    ops::Bound,
-    path::PathBuf,
-};
+use std::{collections::BTreeMap, fmt::Debug, io, ops::Bound, path::PathBuf};
 
 use parking_lot::RwLock;
 
@@ -23,12 +17,15 @@ use parking_lot::RwLock;
 pub const KEY_BYTES_MAX: usize = 1024;
 
 pub type KeyValue = (Vec<u8>, Vec<u8>);
+pub type IndexResult<T = ()> = Result<T, IndexError>;
+/// Entries of a scan, in order.
+pub type ScanResult = IndexResult<Vec<KeyValue>>;
 
 pub trait Index: Send + Sync + Debug {
-    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError>;
+    fn get(&self, key: &[u8]) -> IndexResult<Option<Vec<u8>>>;
 
     /// Passes the value of a key, if it exists, to `see`, without copying it where possible.
-    fn with_value(&self, key: &[u8], see: &mut dyn FnMut(&[u8])) -> Result<(), IndexError> {
+    fn with_value(&self, key: &[u8], see: &mut dyn FnMut(&[u8])) -> IndexResult {
         if let Some(value) = self.get(key)? {
             see(&value);
         }
@@ -37,21 +34,16 @@ pub trait Index: Send + Sync + Debug {
 
     /// Returns up to `limit` entries whose key begins with `prefix`, in order, behind the key
     /// `after`.
-    fn scan_from(
-        &self,
-        prefix: &[u8],
-        after: Option<&[u8]>,
-        limit: usize,
-    ) -> Result<Vec<KeyValue>, IndexError>;
+    fn scan_from(&self, prefix: &[u8], after: Option<&[u8]>, limit: usize) -> ScanResult;
 
     /// Applies a batch as a whole or not at all.
-    fn apply(&self, batch: Batch) -> Result<(), IndexError>;
+    fn apply(&self, batch: Batch) -> IndexResult;
 
     /// Writes everything through to the disk, for a clean stop.
-    fn flush(&self) -> Result<(), IndexError>;
+    fn flush(&self) -> IndexResult;
 
     /// Returns all entries whose key begins with `prefix`, in order.
-    fn scan(&self, prefix: &[u8]) -> Result<Vec<KeyValue>, IndexError> {
+    fn scan(&self, prefix: &[u8]) -> ScanResult {
         self.scan_from(prefix, None, usize::MAX)
     }
 }
@@ -76,7 +68,7 @@ impl Batch {
     }
 
     /// Returns the value that a key will have once this batch is applied to `index`.
-    pub fn get(&self, index: &dyn Index, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
+    pub fn get(&self, index: &dyn Index, key: &[u8]) -> IndexResult<Option<Vec<u8>>> {
         match self.changes.get(key) {
             Some(change) => Ok(change.clone()),
             None => index.get(key),
@@ -90,7 +82,7 @@ impl Batch {
         index: &dyn Index,
         key: &[u8],
         see: &mut dyn FnMut(&[u8]),
-    ) -> Result<(), IndexError> {
+    ) -> IndexResult {
         match self.changes.get(key) {
             Some(change) => {
                 change.as_deref().into_iter().for_each(see);
@@ -98,11 +90,6 @@ impl Batch {
             }
             None => index.with_value(key, see),
         }
-    }
-
-    /// Returns all entries under `prefix` as they will be once this batch is applied to `index`.
-    pub fn scan(&self, index: &dyn Index, prefix: &[u8]) -> Result<Vec<KeyValue>, IndexError> {
-        self.scan_from(index, prefix, None, usize::MAX)
     }
 
     /// Returns up to `limit` entries under `prefix`, behind the key `after`, as they will be once
@@ -113,7 +100,7 @@ impl Batch {
         prefix: &[u8],
         after: Option<&[u8]>,
         limit: usize,
-    ) -> Result<Vec<KeyValue>, IndexError> {
+    ) -> ScanResult {
         let changed: Vec<_> = range(&self.changes, prefix, after).collect();
         // The batch removes at most as many entries of the index as it changes.
         let behind = index.scan_from(prefix, after, limit.saturating_add(changed.len()))?;
@@ -148,7 +135,7 @@ impl Batch {
     }
 
     /// Returns the batch if no key is longer than [`KEY_BYTES_MAX`].
-    pub(crate) fn check_keys(self) -> Result<Self, IndexError> {
+    pub(crate) fn check_keys(self) -> IndexResult<Self> {
         match self.changes.keys().find(|key| key.len() > KEY_BYTES_MAX) {
             Some(key) => Err(IndexError::KeyTooLong { bytes: key.len(), limit: KEY_BYTES_MAX }),
             None => Ok(self),
@@ -156,19 +143,8 @@ impl Batch {
     }
 }
 
-impl IntoIterator for Batch {
-    type Item = (Vec<u8>, Option<Vec<u8>>);
-    type IntoIter = btree_map::IntoIter<Vec<u8>, Option<Vec<u8>>>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.changes.into_iter()
-    }
-}
-
 #[derive(Debug, Default)]
-pub struct MemoryIndex {
-    entries: RwLock<BTreeMap<Vec<u8>, Vec<u8>>>,
-}
+pub struct MemoryIndex(RwLock<BTreeMap<Vec<u8>, Vec<u8>>>);
 
 impl MemoryIndex {
     pub fn new() -> Self {
@@ -177,32 +153,25 @@ impl MemoryIndex {
 }
 
 impl Index for MemoryIndex {
-    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
-        let entries = self.entries.read();
-        Ok(entries.get(key).cloned())
+    fn get(&self, key: &[u8]) -> IndexResult<Option<Vec<u8>>> {
+        Ok(self.0.read().get(key).cloned())
     }
 
-    fn with_value(&self, key: &[u8], see: &mut dyn FnMut(&[u8])) -> Result<(), IndexError> {
-        let entries = self.entries.read();
-        entries.get(key).map(Vec::as_slice).into_iter().for_each(see);
+    fn with_value(&self, key: &[u8], see: &mut dyn FnMut(&[u8])) -> IndexResult {
+        self.0.read().get(key).map(Vec::as_slice).into_iter().for_each(see);
         Ok(())
     }
 
-    fn scan_from(
-        &self,
-        prefix: &[u8],
-        after: Option<&[u8]>,
-        limit: usize,
-    ) -> Result<Vec<KeyValue>, IndexError> {
-        let entries = self.entries.read();
+    fn scan_from(&self, prefix: &[u8], after: Option<&[u8]>, limit: usize) -> ScanResult {
+        let entries = self.0.read();
         let found = range(&entries, prefix, after).take(limit);
         Ok(found.map(|(key, value)| (key.clone(), value.clone())).collect())
     }
 
-    fn apply(&self, batch: Batch) -> Result<(), IndexError> {
+    fn apply(&self, batch: Batch) -> IndexResult {
         let batch = batch.check_keys()?;
-        let mut entries = self.entries.write();
-        for (key, change) in batch {
+        let mut entries = self.0.write();
+        for (key, change) in batch.changes {
             match change {
                 Some(value) => entries.insert(key, value),
                 None => entries.remove(&key),
@@ -211,7 +180,7 @@ impl Index for MemoryIndex {
         Ok(())
     }
 
-    fn flush(&self) -> Result<(), IndexError> {
+    fn flush(&self) -> IndexResult {
         Ok(())
     }
 }

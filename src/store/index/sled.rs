@@ -22,7 +22,7 @@ use parking_lot::RwLock;
 
 use crate::store::disk::directory::private_dir;
 use crate::store::disk::traits::ByteReader;
-use crate::store::index::ordered::{Batch, Index, IndexError, KeyValue, lower};
+use crate::store::index::ordered::{Batch, Index, IndexError, IndexResult, ScanResult, lower};
 
 /// Memory for pages, in bytes; sled may use about twice as much.
 const CACHE_BYTES: u64 = 16 << 20;
@@ -72,7 +72,7 @@ impl SledIndex {
     ///
     /// # Errors
     /// [`IndexError::Corrupt`] means that the folder should be moved aside and rebuilt.
-    pub fn open(path: &Path) -> Result<Self, IndexError> {
+    pub fn open(path: &Path) -> IndexResult<Self> {
         let failed = |source| IndexError::Io { path: path.to_owned(), source };
         private_dir(path).map_err(failed)?;
         let config =
@@ -110,11 +110,7 @@ impl SledIndex {
         move |error| to_index_error(&self.path, error)
     }
 
-    fn read_stored(&self, key: &[u8]) -> Result<Option<::sled::IVec>, IndexError> {
-        self.db.get(entry_key(key)).map_err(self.failed())
-    }
-
-    fn value(&self, key: &[u8], stored: &[u8]) -> Result<Vec<u8>, IndexError> {
+    fn value(&self, key: &[u8], stored: &[u8]) -> IndexResult<Vec<u8>> {
         let broken = || corrupt(&self.path, "a value is malformed");
         match StoredValue::read(stored).ok_or_else(broken)? {
             StoredValue::Whole(value) => Ok(value.to_vec()),
@@ -132,17 +128,16 @@ impl SledIndex {
 }
 
 impl Index for SledIndex {
-    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
+    fn get(&self, key: &[u8]) -> IndexResult<Option<Vec<u8>>> {
         let _whole = self.chunked.read();
-        self.read_stored(key)?.map(|stored| self.value(key, &stored)).transpose()
+        self.db
+            .get(entry_key(key))
+            .map_err(self.failed())?
+            .map(|stored| self.value(key, &stored))
+            .transpose()
     }
 
-    fn scan_from(
-        &self,
-        prefix: &[u8],
-        after: Option<&[u8]>,
-        limit: usize,
-    ) -> Result<Vec<KeyValue>, IndexError> {
+    fn scan_from(&self, prefix: &[u8], after: Option<&[u8]>, limit: usize) -> ScanResult {
         let _whole = self.chunked.read();
         let stored_prefix = entry_key(prefix);
         let begin = lower(prefix, after).map(entry_key);
@@ -159,17 +154,17 @@ impl Index for SledIndex {
         Ok(entries)
     }
 
-    fn apply(&self, batch: Batch) -> Result<(), IndexError> {
+    fn apply(&self, batch: Batch) -> IndexResult {
         let batch = batch.check_keys()?;
         let mut chunked = self.chunked.write();
         let mut out = ::sled::Batch::default();
-        for (key, change) in batch {
+        for (key, change) in batch.changes {
             stage(&mut chunked, &mut out, key, change);
         }
         self.db.apply_batch(out).map_err(self.failed())
     }
 
-    fn flush(&self) -> Result<(), IndexError> {
+    fn flush(&self) -> IndexResult {
         self.db.flush().map_err(self.failed())?;
         if !self.synced {
             return Ok(());
@@ -232,9 +227,7 @@ impl<'a> StoredValue<'a> {
 /// Stages a value and returns the number of its chunks.
 fn stage_value(out: &mut ::sled::Batch, key: &[u8], value: Vec<u8>) -> u32 {
     if value.len() <= VALUE_BYTES_MAX {
-        let mut stored = value;
-        stored.insert(0, WHOLE);
-        out.insert(entry_key(key), stored);
+        out.insert(entry_key(key), [&[WHOLE], value.as_slice()].concat());
         return 0;
     }
     let mut count: u32 = 0;
@@ -242,28 +235,19 @@ fn stage_value(out: &mut ::sled::Batch, key: &[u8], value: Vec<u8>) -> u32 {
         out.insert(chunk_key(key, count), chunk);
         count = count.saturating_add(1);
     }
-    let mut stored = vec![CHUNKED];
-    stored.extend_from_slice(&count.to_le_bytes());
-    out.insert(entry_key(key), stored);
+    out.insert(entry_key(key), [&[CHUNKED], count.to_le_bytes().as_slice()].concat());
     count
 }
 
 fn entry_key(key: &[u8]) -> Vec<u8> {
-    let mut stored = Vec::with_capacity(key.len().saturating_add(1));
-    stored.push(ENTRY);
-    stored.extend_from_slice(key);
-    stored
+    [&[ENTRY], key].concat()
 }
 
 /// Returns the stored key of a chunk. The length comes first, so that no key's chunks lie among
 /// another's.
 fn chunk_key(key: &[u8], number: u32) -> Vec<u8> {
     let length = u32::try_from(key.len()).unwrap_or(u32::MAX);
-    let mut stored = vec![CHUNK];
-    stored.extend_from_slice(&length.to_be_bytes());
-    stored.extend_from_slice(key);
-    stored.extend_from_slice(&number.to_be_bytes());
-    stored
+    [&[CHUNK], length.to_be_bytes().as_slice(), key, &number.to_be_bytes()].concat()
 }
 
 /// Returns the key of the value that a chunk belongs to.

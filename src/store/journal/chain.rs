@@ -38,11 +38,9 @@ pub enum JournalError {
     #[error("{doing} the mark of the state: {source}")]
     Mark { doing: &'static str, source: io::Error },
 
-    /// A file that no journal wrote.
     #[error("read the journal: journal/{file} is not a segment; move it out of the directory")]
     Foreign { file: String },
 
-    /// Records that a segment should hold are in no file.
     #[error(
         "read the journal: the records from {expected} on are in no file ({}); a segment was lost: \
          restore the state directory from a backup",
@@ -61,7 +59,6 @@ pub enum JournalError {
     )]
     Snapshot { file: String, why: &'static str },
 
-    /// A later program version wrote the file.
     #[error(
         "read journal/{file} at byte {offset}: it has format version {found}, this program knows \
          up to {known}; use the newer program that wrote it"
@@ -75,7 +72,6 @@ pub enum JournalError {
     )]
     Damaged { file: String, offset: u64, sequence: u64, why: &'static str, follows: DamageEvidence },
 
-    /// A record is intact but does not continue the record before it.
     #[error(
         "read journal/{file} at byte {offset}: the record that should be {sequence} does not \
          continue the one before it; the journal was edited or files were mixed: restore the state \
@@ -83,7 +79,6 @@ pub enum JournalError {
     )]
     Chain { file: String, offset: u64, sequence: u64 },
 
-    /// The journal lacks a record that was once durable.
     #[error(
         "open the journal: record {} was acknowledged before, but the journal ends at {} or holds \
          another history; restore the newest state directory",
@@ -91,7 +86,6 @@ pub enum JournalError {
     )]
     Forgotten { known: Head, found: Head },
 
-    /// The position noted at a clean stop does not fit this journal.
     #[error(
         "open the journal from record {sequence}: journal/{file} at byte {offset} holds something \
          else; check the journal from its beginning"
@@ -102,7 +96,6 @@ pub enum JournalError {
     #[error("append {bytes} bytes: one record holds at most {limit}")]
     TooLarge { bytes: usize, limit: usize },
 
-    /// An earlier write failed, so nothing more is accepted.
     #[error("append to the journal: an earlier write failed ({cause}); stop and open it again")]
     Poisoned { cause: String },
 
@@ -113,7 +106,7 @@ pub enum JournalError {
 pub type JournalResult<T = ()> = Result<T, JournalError>;
 
 impl JournalError {
-    pub(in crate::store) fn io(doing: &'static str, file: &str) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn io(doing: &'static str, file: &str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { doing, file: file.to_owned(), source }
     }
 }

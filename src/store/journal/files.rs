@@ -80,7 +80,11 @@ impl Journal {
         options: JournalOptions,
     ) -> JournalResult<(Self, JournalOpening)> {
         let mut segments = segment::list_segments(disk.as_ref())?;
-        let unborn = pop_unfinished(disk.as_ref(), &mut segments)?;
+        // A crash may have interrupted the creation of the last segment.
+        let unborn = match segments.last() {
+            Some(first) if segment::is_unfinished(disk.as_ref(), *first)? => segments.pop(),
+            Some(_) | None => None,
+        };
         if segments.is_empty() {
             return create_journal(disk, options, unborn);
         }
@@ -103,14 +107,6 @@ impl Journal {
     fn at(disk: Arc<dyn Disk>, options: JournalOptions, last: Position, tail: Tail) -> Self {
         let segment_bytes = options.segment_bytes.max(HEADER_BYTES);
         Self { disk, segment_bytes, written: last, durable: last, tail, poisoned: None, mark: None }
-    }
-}
-
-/// Takes the last segment off the list if a crash interrupted its creation.
-fn pop_unfinished(disk: &dyn Disk, segments: &mut Vec<u64>) -> JournalResult<Option<u64>> {
-    match segments.last() {
-        Some(first) if segment::is_unfinished(disk, *first)? => Ok(segments.pop()),
-        Some(_) | None => Ok(None),
     }
 }
 
@@ -237,15 +233,16 @@ pub fn archive_segments(
     head: Head,
     archive: Option<&dyn Disk>,
 ) -> JournalResult<usize> {
-    let sealed = segment::read_snapshot_header(disk, head.sequence)?;
+    segment::read_snapshot_header(disk, head.sequence)?;
     for older in segment::list_snapshots(disk)?.into_iter().filter(|older| *older < head.sequence) {
         remove_file(disk, &segment::snapshot_name(older))?;
     }
-    let replaced = segment::replaced_segments(disk, &sealed)?;
+    let mut replaced = segment::list_segments(disk)?;
+    replaced.retain(|first| *first <= head.sequence);
     for first in &replaced {
         let file = segment::segment_name(*first);
         if let Some(archive) = archive {
-            let bytes = read_whole(disk, &file)?;
+            let bytes = segment::read_file(disk, &file)?;
             let kept = archive.replace(&file, &bytes);
             kept.map_err(JournalError::io("archive", &file))?;
         }
@@ -266,19 +263,15 @@ impl JournalReader {
         let mut files: Vec<String> =
             self.segments()?.into_iter().map(segment::segment_name).collect();
         files.extend(segment::list_snapshots(self.disk())?.into_iter().map(segment::snapshot_name));
-        files.iter().try_for_each(|file| read_whole(self.disk(), file).map(|bytes| show(&bytes)))
+        files
+            .iter()
+            .try_for_each(|file| segment::read_file(self.disk(), file).map(|bytes| show(&bytes)))
     }
 }
 
 /// Removes a segment that no reader needs any more, durably.
 pub fn remove_segment(disk: &dyn Disk, first: u64) -> JournalResult {
     remove_file(disk, &segment::segment_name(first))
-}
-
-fn read_whole(disk: &dyn Disk, file: &str) -> JournalResult<Vec<u8>> {
-    let io = || JournalError::io("read", file);
-    let length = disk.len(file).map_err(io())?;
-    disk.read_at(file, 0, to_usize(length)).map_err(io())
 }
 
 fn remove_file(disk: &dyn Disk, file: &str) -> JournalResult {

@@ -50,16 +50,10 @@ impl JournalReader {
         &self,
         first: u64,
         last: u64,
-    ) -> JournalResult<impl Iterator<Item = Result<JournalRecord, JournalError>> + use<>> {
+    ) -> JournalResult<impl Iterator<Item = JournalResult<JournalRecord>> + use<>> {
         let segment = Segment::read(self.disk(), first)?;
         let end = segment.records().last().map_or(segment.head_before(), |(last, _)| last.head());
         Ok(self.records(first, end.sequence.min(last)))
-    }
-
-    /// Returns one durable record.
-    pub fn get(&self, sequence: u64) -> JournalResult<JournalRecord> {
-        let missing = || JournalError::MissingSegment { expected: sequence, found: None };
-        self.records(sequence, sequence).next().ok_or_else(missing)?
     }
 
     /// Returns the snapshot at which the journal begins; `None` if it begins at its first record.
@@ -158,7 +152,15 @@ impl JournalRecords {
                 RecordSlot::UnknownVersion(found) => {
                     return Err(check::version_error(&place.segment, place.offset, found));
                 }
-                RecordSlot::Invalid(why) => return Err(damage_error(&place, why)),
+                RecordSlot::Invalid(why) => {
+                    return Err(JournalError::Damaged {
+                        file: place.segment.file.clone(),
+                        offset: to_u64(place.offset),
+                        sequence: place.head.sequence.saturating_add(1),
+                        why,
+                        follows: DamageEvidence::Acknowledged,
+                    });
+                }
             }
         }
     }
@@ -187,20 +189,96 @@ fn segments_from(disk: &dyn Disk, sequence: u64) -> JournalResult<VecDeque<u64>>
     Ok(segments)
 }
 
-fn damage_error(place: &ReadPosition, why: &'static str) -> JournalError {
-    JournalError::Damaged {
-        file: place.segment.file.clone(),
-        offset: to_u64(place.offset),
-        sequence: place.head.sequence.saturating_add(1),
-        why,
-        follows: DamageEvidence::Acknowledged,
-    }
-}
-
 /// Records that were picked, and the ranges that were verified for them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PickedRecords {
     pub records: Vec<JournalRecord>,
     /// Ranges of records whose checksums, hashes and links were verified: first and last sequence.
     pub verified: Vec<(u64, u64)>,
+}
+
+const READS_MAX: usize = 5;
+
+/// The journal's files: the segments in use, and the archived ones.
+#[derive(Debug, Clone)]
+pub struct JournalSet {
+    pub journal: JournalReader,
+    /// The archived segments, if the folder exists.
+    pub archive: Option<JournalReader>,
+}
+
+impl JournalSet {
+    /// Repeats a read if a concurrent compaction moved or dropped segments meanwhile.
+    pub(crate) fn retry_while_moving<T, E: From<JournalError>>(
+        &self,
+        read: impl Fn() -> Result<T, E>,
+    ) -> Result<T, E> {
+        let begins = || -> JournalResult<_> {
+            let archive = self.archive.as_ref().map(JournalReader::first).transpose()?;
+            Ok((self.journal.first()?, archive.flatten()))
+        };
+        let (mut before, mut tries) = (begins()?, READS_MAX);
+        loop {
+            let done = read();
+            let now = begins()?;
+            tries = tries.saturating_sub(1);
+            if now == before || tries == 0 {
+                return done;
+            }
+            before = now;
+        }
+    }
+
+    /// Returns the records of these sequences, and the sequences that no longer exist.
+    pub(crate) fn pick(&self, sequences: &[u64]) -> JournalResult<(PickedRecords, Vec<u64>)> {
+        let begins = self.journal.first()?.unwrap_or(1);
+        let split = sequences.partition_point(|sequence| *sequence < begins);
+        let (older, newer) = sequences.split_at(split);
+        let (mut picked, mut dropped) = (PickedRecords::default(), Vec::new());
+        match &self.archive {
+            Some(archive) if !older.is_empty() => {
+                let begins = archive.first()?.unwrap_or(u64::MAX);
+                let split = older.partition_point(|sequence| *sequence < begins);
+                dropped.extend(older.iter().take(split));
+                picked = archive.pick(older.get(split..).unwrap_or_default())?;
+            }
+            Some(_) | None => dropped.extend(older),
+        }
+        let newer = self.journal.pick(newer)?;
+        picked.records.extend(newer.records);
+        picked.verified.extend(newer.verified);
+        Ok((picked, dropped))
+    }
+
+    /// Verifies the chain to this head, from the first record that exists; returns that record's
+    /// sequence.
+    pub fn verify(&self, head: Head) -> JournalResult<u64> {
+        self.retry_while_moving(|| self.verify_once(head))
+    }
+
+    fn verify_once(&self, head: Head) -> JournalResult<u64> {
+        let base = self.journal.base()?.map_or(Head::EMPTY, |base| base.head);
+        let mut first = base.sequence.saturating_add(1);
+        if let Some(archive) = self.archive.as_ref().filter(|_| base.sequence > 0) {
+            let begins = archive.first()?.unwrap_or(first);
+            if begins < first {
+                ends_at(archive, begins, base)?;
+                first = begins;
+            }
+        }
+        ends_at(&self.journal, base.sequence.saturating_add(1), head)?;
+        Ok(first)
+    }
+}
+
+/// Verifies the records from `first` on, which must end in this head.
+fn ends_at(reader: &JournalReader, first: u64, head: Head) -> JournalResult {
+    let mut last = Head::EMPTY;
+    for record in reader.records(first, head.sequence) {
+        last = record?.head();
+    }
+    if last == head {
+        return Ok(());
+    }
+    Err(JournalError::Forgotten { known: head, found: last })
 }

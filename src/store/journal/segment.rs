@@ -13,9 +13,8 @@
 use crate::store::disk::traits::{
     Disk, bytes_from, is_zero, open_header, seal_header, to_u64, to_usize,
 };
-use crate::store::journal::chain;
 use crate::store::journal::chain::{
-    HEADER_BYTES, Head, JournalError, JournalResult, Position, RawRecord, RecordSlot, Tail,
+    self, HEADER_BYTES, Head, JournalError, JournalResult, Position, RawRecord, RecordSlot, Tail,
     next_sequence,
 };
 
@@ -45,7 +44,7 @@ pub(crate) fn list_segments(disk: &dyn Disk) -> JournalResult<Vec<u64>> {
     let names = disk.list().map_err(JournalError::io("list", ""))?;
     let mut firsts = Vec::with_capacity(names.len());
     for file in names {
-        match segment_sequence(&file) {
+        match sequence_in(&file, SUFFIX).filter(|first| *first > 0) {
             Some(first) => firsts.push(first),
             None if snapshot_sequence(&file).is_some() => {}
             None => return Err(JournalError::Foreign { file }),
@@ -53,10 +52,6 @@ pub(crate) fn list_segments(disk: &dyn Disk) -> JournalResult<Vec<u64>> {
     }
     firsts.sort_unstable();
     Ok(firsts)
-}
-
-fn segment_sequence(file: &str) -> Option<u64> {
-    sequence_in(file, SUFFIX).filter(|first| *first > 0)
 }
 
 fn sequence_in(file: &str, suffix: &str) -> Option<u64> {
@@ -69,7 +64,7 @@ pub(crate) fn snapshot_name(sequence: u64) -> String {
     format!("{sequence:0DIGITS$}{SNAPSHOT_SUFFIX}")
 }
 
-pub(crate) fn snapshot_sequence(file: &str) -> Option<u64> {
+fn snapshot_sequence(file: &str) -> Option<u64> {
     sequence_in(file, SNAPSHOT_SUFFIX)
 }
 
@@ -78,15 +73,12 @@ pub(crate) fn create_segment(disk: &dyn Disk, head: Head, capacity: u64) -> Jour
     let first = next_sequence(head.sequence)?;
     let file = segment_name(first);
     let io = |doing| JournalError::io(doing, &file);
+    let fields: [&[u8]; 4] = [&MAGIC, &VERSION.to_le_bytes(), &first.to_le_bytes(), &head.hash];
+    let header = seal_header(&fields, to_usize(HEADER_BYTES));
     disk.allocate(&file, capacity).map_err(io("allocate"))?;
-    disk.write_at(&file, 0, &segment_header(first, &head.hash)).map_err(io("write"))?;
+    disk.write_at(&file, 0, &header).map_err(io("write"))?;
     disk.sync(&file).map_err(io("sync"))?;
     Ok(Tail { segment: first, offset: HEADER_BYTES, capacity })
-}
-
-fn segment_header(first: u64, previous: &[u8; 32]) -> Vec<u8> {
-    let fields: [&[u8]; 4] = [&MAGIC, &VERSION.to_le_bytes(), &first.to_le_bytes(), previous];
-    seal_header(&fields, to_usize(HEADER_BYTES))
 }
 
 impl Segment {
@@ -151,7 +143,7 @@ pub(crate) fn is_unfinished(disk: &dyn Disk, first: u64) -> JournalResult<bool> 
     Ok(is_zero(bytes_from(&bytes, to_usize(HEADER_BYTES))))
 }
 
-fn read_file(disk: &dyn Disk, file: &str) -> JournalResult<Vec<u8>> {
+pub(crate) fn read_file(disk: &dyn Disk, file: &str) -> JournalResult<Vec<u8>> {
     let io = || JournalError::io("read", file);
     let length = disk.len(file).map_err(io())?;
     let bytes = disk.read_at(file, 0, to_usize(length)).map_err(io())?;
@@ -279,16 +271,6 @@ pub(crate) fn snapshot_body(disk: &dyn Disk, sealed: &SnapshotHeader) -> Journal
         return Ok(body);
     }
     Err(JournalError::Snapshot { file, why: "its content is not what was sealed" })
-}
-
-/// Returns the segments that a snapshot replaces, ascending.
-pub(crate) fn replaced_segments(
-    disk: &dyn Disk,
-    sealed: &SnapshotHeader,
-) -> JournalResult<Vec<u64>> {
-    let mut segments = list_segments(disk)?;
-    segments.retain(|first| *first <= sealed.head.sequence);
-    Ok(segments)
 }
 
 #[cfg(test)]

@@ -25,19 +25,17 @@ use crate::model::events::hook::{ActionRequest, HookRun, NOTIFY, RECONCILE, RESU
 use crate::model::events::hook_run::{HookRunRecord, PendingAction};
 use crate::model::record::Record;
 use crate::model::remote_object::Freshness;
-use crate::store::error::{FoldError, Folded};
-use crate::store::projection::ledger;
-use crate::store::projection::ledger::{NewestPage, change_ledger};
+use crate::store::error::{Folded, law};
+use crate::store::projection::ledger::{self, NewestPage, change_ledger};
 use crate::store::projection::observed::apply_payment;
-use crate::store::read_model::events::{
-    EVENT_LEDGERS, EVENT_NUMBERS, EVENTS, EVENTS_FORGED, EVENTS_MALFORMED, EVENTS_UNMATCHED,
-    IGNORED_WEBHOOKS, OBJECTS,
-};
 use crate::store::read_model::hooks::{
     ACTION_REQUESTS, DOUBTED_ACTIONS, EVENTS_TO_RUN, HOOKS_FAILED, NEW_EVENTS, failed_run_key,
 };
 use crate::store::read_model::model::{Changes, Entries};
-use crate::store::read_model::resources::PARTNER_WEBHOOKS;
+use crate::store::read_model::resources::{
+    EVENT_LEDGERS, EVENT_NUMBERS, EVENTS, EVENTS_FORGED, EVENTS_MALFORMED, EVENTS_UNMATCHED,
+    IGNORED_WEBHOOKS, OBJECTS, PARTNER_WEBHOOKS,
+};
 use crate::store::vault::key::VaultRef;
 
 /// Stores a webhook of the partner interface, and counts it if it was ignored.
@@ -162,10 +160,7 @@ pub(crate) fn fold_verified(changes: &mut Changes<'_>, told: &VerifiedEvent) -> 
     let merchant = &told.merchant;
     let known = EVENTS.get(changes, (merchant, &told.event))?;
     if known.as_ref().is_some_and(|known| matches!(known.status, EventStatus::Verified(_))) {
-        return FoldError::law(
-            5,
-            format!("the event {} of {} is taken in twice", told.event, merchant.short()),
-        );
+        return law!(5, "the event {} of {} is taken in twice", told.event, merchant.short());
     }
     let page = known.as_ref().and_then(|known| known.page);
     let was_forged = known.as_ref().is_some_and(|known| known.status == EventStatus::Forged);
@@ -203,10 +198,7 @@ fn update_object(changes: &mut Changes<'_>, told: &VerifiedEvent) -> Folded {
     let is_news = told.freshness == Freshness::Newer;
     let older = object.freshness(known.as_ref()) == Freshness::Older;
     if is_news && older && !fault_injection::is_active("stale-event-applied") {
-        return FoldError::law(
-            3,
-            format!("an older version of {} takes the place of a newer one", object.id),
-        );
+        return law!(3, "an older version of {} takes the place of a newer one", object.id);
     }
     let Some(newest) = (if is_news { Some(object) } else { known.as_ref() }) else { return Ok(()) };
     let after = newest.clone().into_index_entry(known.as_ref(), told.created);
@@ -245,12 +237,17 @@ pub(crate) fn note_polled(changes: &mut Changes<'_>, polled: &Polled) -> Folded 
     Ok(NEW_EVENTS.put(changes, &polled.merchant, &ledger.verified)?)
 }
 
+/// Returns the scripts that ran, or failed, for an event.
+pub(crate) fn scripts(ran: &HookRunRecord) -> impl Iterator<Item = &str> {
+    let failed = ran.failures.iter().map(|failed| failed.script.as_str());
+    ran.runs.iter().map(|run| run.script.as_str()).chain(failed)
+}
+
 /// Returns true if a lost state may have run the hooks of this event. The partner's webhooks are in
 /// no list, and are not delivered again once they were accepted.
 pub(crate) fn is_doubted(entries: &impl Entries, ran: &HookRunRecord) -> Folded<bool> {
     if ran.is_retry {
-        let scripts = ran.runs.iter().map(|run| &run.script);
-        for script in scripts.chain(ran.failures.iter().map(|failed| &failed.script)) {
+        for script in scripts(ran) {
             let known = HOOKS_FAILED.get(entries, ((&ran.merchant, &ran.event), script))?;
             if known.is_some_and(|known| known.maybe_ran) {
                 return Ok(true);

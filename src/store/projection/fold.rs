@@ -14,7 +14,7 @@ use crate::model::record::Record;
 use crate::model::state::credentials::{BindingApproval, has_binding_facts};
 use crate::model::state::drift;
 use crate::model::state::observed::{FactSource, Observation, Observed, OnHold, ServiceRefusal};
-use crate::store::error::{FoldError, Folded, StoreError};
+use crate::store::error::{FoldError, Folded, StoreResult, law};
 use crate::store::index::ordered::{Batch, Index};
 use crate::store::journal::chain::Head;
 use crate::store::projection::observed::{
@@ -22,7 +22,7 @@ use crate::store::projection::observed::{
     fold_missing_document, forget_resource, move_resource, refuse_credentials, set_unknown_objects,
 };
 use crate::store::projection::operator::rotate_addresses;
-use crate::store::projection::{events, exposure, hooks, ledger, operator, retention, scripts};
+use crate::store::projection::{events, exposure, hooks, ledger, operator, retention};
 use crate::store::read_model::journal_refs;
 use crate::store::read_model::model::{Changes, Entries as _, decode};
 use crate::store::read_model::resources::{
@@ -31,12 +31,7 @@ use crate::store::read_model::resources::{
 };
 use crate::store::writer::core::{ChangedResources, Fold};
 
-/// Folds one record: reads through the batch, writes into it.
-pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Folded {
-    fold_record(&mut Changes::new(index, batch), record)
-}
-
-fn fold_record(changes: &mut Changes<'_>, record: &Record) -> Folded {
+pub(crate) fn fold_record(changes: &mut Changes<'_>, record: &Record) -> Folded {
     match record {
         Record::StateOwner(binding) => Ok(BINDING.put(changes, (), binding)?),
         Record::Intent(intent) => open_intent(changes, intent),
@@ -81,8 +76,8 @@ fn fold_record(changes: &mut Changes<'_>, record: &Record) -> Folded {
         Record::TokenAttached(one) => attach_token(changes, one),
         Record::OrphanDismissed(seen) => dismiss_orphan(changes, seen),
         Record::HooksAcknowledged(seen) => ledger::acknowledge(changes, seen),
-        Record::ScriptsLoaded(loaded) => scripts::load(changes, loaded),
-        Record::ScriptForgotten(one) => scripts::forget(changes, one),
+        Record::ScriptsLoaded(loaded) => ledger::load_scripts(changes, loaded),
+        Record::ScriptForgotten(one) => ledger::forget_script(changes, one),
         Record::EventsDropped(one) => retention::apply_retention(changes, one),
         Record::Lapsed(one) => retention::drop_lapsed(changes, one),
         Record::Rotated(rotated) => rotate_addresses(changes, rotated),
@@ -103,7 +98,7 @@ impl IndexFold {
 }
 
 impl Fold<Record> for IndexFold {
-    fn apply(&mut self, batch: &[(u64, Record)], head: Head) -> Result<(), StoreError> {
+    fn apply(&mut self, batch: &[(u64, Record)], head: Head) -> StoreResult {
         let mut written = Batch::new();
         let changes = &mut Changes::new(&*self.index, &mut written);
         for group in batch.chunk_by(|(_, one), (_, next)| are_together(one, next)) {
@@ -149,10 +144,7 @@ fn fold_group(changes: &mut Changes<'_>, group: &[(u64, Record)]) -> Folded {
 /// Opens an intent. Law 5: a resource has one open effect at a time.
 fn open_intent(changes: &mut Changes<'_>, intent: &Intent) -> Folded {
     if let Some(older) = OPEN_BY_KEY.get(changes, &intent.key)? {
-        return FoldError::law(
-            5,
-            format!("{} for {} while {older} is open", intent.id, intent.key),
-        );
+        return law!(5, "{} for {} while {older} is open", intent.id, intent.key);
     }
     let next = next_intent(changes, intent.id)?;
     let state = IntentState::Open { attempt: 1 };
@@ -168,7 +160,7 @@ fn open_intent(changes: &mut Changes<'_>, intent: &Intent) -> Folded {
 /// order than their numbers, and each number is issued once.
 fn next_intent(changes: &Changes<'_>, id: IntentId) -> Folded<IntentId> {
     if INTENTS.get(changes, id)?.is_some() {
-        return FoldError::law(5, format!("{id} is open, and another intent has its number"));
+        return law!(5, "{id} is open, and another intent has its number");
     }
     let known = NEXT_INTENT.get(changes, ())?;
     Ok(known.map_or(id.next(), |known| known.max(id.next())))
@@ -182,7 +174,7 @@ fn advance_intent(
     progress: &IntentProgress,
 ) -> Folded {
     let Some(OpenIntent { intent, state, since }) = INTENTS.get(changes, id)? else {
-        return FoldError::law(5, format!("{id} is settled, yet it is {} again", progress.word()));
+        return law!(5, "{id} is settled, yet it is {} again", progress.word());
     };
     operator::note_confirmed_absent(changes, (&intent, &state), (progress, at))?;
     let held = matches!(state, IntentState::OnHold { .. });

@@ -8,17 +8,17 @@ use crate::model::events::hook_run::{
 };
 use crate::model::record::Record;
 use crate::model::state::lifecycle::Release;
-use crate::store::error::{FoldError, Folded};
+use crate::store::error::{Folded, law};
 use crate::store::projection::events::is_doubted;
+use crate::store::projection::ledger::{put_failed_run, remove_failed_run};
 use crate::store::projection::requests::EndedAction;
-use crate::store::projection::scripts::{put_failed_run, remove_failed_run};
-use crate::store::projection::{events, ledger, requests, scripts};
-use crate::store::read_model::events::EVENT_LEDGERS;
+use crate::store::projection::{events, ledger, requests};
 use crate::store::read_model::hooks::{
     ACTION_REQUESTS, EVENTS_TO_RUN, HOOK_CURSORS, HOOKS_FAILED, NOTIFICATIONS_SENDING, is_stopped,
     schedule_key,
 };
 use crate::store::read_model::model::Changes;
+use crate::store::read_model::resources::EVENT_LEDGERS;
 
 /// Returns the hook run of a record, if the record is one.
 pub(crate) fn run_in(record: &Record) -> Option<&HookRunRecord> {
@@ -37,7 +37,6 @@ fn lane_of(ran: &HookRunRecord) -> Option<(&Key, &ScriptIdentity)> {
     Some((&ran.merchant, ran.script_identity.as_ref().filter(|_| !ran.is_retry)?))
 }
 
-/// Folds the runs of an event's hooks.
 pub(crate) fn fold_run(changes: &mut Changes<'_>, ran: &HookRunRecord) -> Folded {
     if lane_of(ran).is_some() {
         return fold_runs(changes, std::iter::once(ran));
@@ -49,7 +48,7 @@ pub(crate) fn fold_run(changes: &mut Changes<'_>, ran: &HookRunRecord) -> Folded
     let mut ledger = EVENT_LEDGERS.get(changes, &ran.merchant)?.unwrap_or_default();
     let mut was_stopped = false;
     if ran.is_retry {
-        for script in scripts(ran).chain(ran.former_script.as_deref()) {
+        for script in events::scripts(ran).chain(ran.former_script.as_deref()) {
             was_stopped |= is_stopped(changes, &ran.merchant, script)?;
             let key = ((&ran.merchant, ran.event.as_str()), script);
             remove_failed_run(changes, &mut ledger, key)?;
@@ -59,7 +58,7 @@ pub(crate) fn fold_run(changes: &mut Changes<'_>, ran: &HookRunRecord) -> Folded
     count_runs(&mut ledger, ran);
     EVENT_LEDGERS.put(changes, &ran.merchant, &ledger)?;
     if was_stopped {
-        scripts::queue_again(changes, &ran.merchant)?;
+        ledger::queue_again(changes, &ran.merchant)?;
     }
     requests::count_ended(changes, ended)
 }
@@ -84,10 +83,7 @@ pub(crate) fn fold_runs<'a>(
         let number = ran.number;
         if number <= to {
             let (script, merchant) = (&lane.script, merchant.short());
-            return FoldError::law(
-                5,
-                format!("{script} runs twice for event {number} of {merchant}"),
-            );
+            return law!(5, "{script} runs twice for event {number} of {merchant}");
         }
         to = number;
         ended.extend(fold_outcome(changes, &mut ledger, (ran, !sure.covers(number)))?);
@@ -126,11 +122,6 @@ fn count_runs(ledger: &mut EventLedger, ran: &HookRunRecord) {
     ledger.failures = ledger.failures.saturating_add(many(ran.failures.len()));
 }
 
-fn scripts(ran: &HookRunRecord) -> impl Iterator<Item = &str> {
-    let failed = ran.failures.iter().map(|failed| failed.script.as_str());
-    ran.runs.iter().map(|run| run.script.as_str()).chain(failed)
-}
-
 /// Advances the merchant's ledger: hooks of an event run once, in the order of events. The scripts
 /// in `held` keep their place.
 fn advance_ledger(
@@ -140,25 +131,22 @@ fn advance_ledger(
 ) -> Folded {
     let mut ledger = EVENT_LEDGERS.get(changes, merchant)?.unwrap_or_default();
     if number <= ledger.ran_to {
-        return FoldError::law(
-            5,
-            format!("the hooks of event {number} of {} run twice", merchant.short()),
-        );
+        return law!(5, "the hooks of event {number} of {} run twice", merchant.short());
     }
     let from = std::mem::replace(&mut ledger.ran_to, number);
     if ledger.ran_to >= ledger.verified {
         EVENTS_TO_RUN.remove(changes, merchant);
     }
-    scripts::advance_all(changes, merchant, (from, number), held)?;
+    ledger::advance_all(changes, merchant, (from, number), held)?;
     EVENT_LEDGERS.put(changes, merchant, &ledger)?;
     // A person may have let a stopped script continue meanwhile.
-    if held.is_empty() { Ok(()) } else { scripts::queue_again(changes, merchant) }
+    if held.is_empty() { Ok(()) } else { ledger::queue_again(changes, merchant) }
 }
 
 /// Records that every hook of these events was run.
 pub(crate) fn advance(changes: &mut Changes<'_>, passed: &CursorAdvanced) -> Folded {
     match &passed.script {
-        Some(script) => scripts::advance_script(changes, passed, script),
+        Some(script) => ledger::advance_script(changes, passed, script),
         None => advance_ledger(changes, (&passed.merchant, passed.to), &passed.held_back),
     }
 }

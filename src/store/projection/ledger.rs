@@ -1,21 +1,31 @@
 //! Folds the ledger of a merchant: the counts of its events, the queue of posted ids that wait to be
-//! verified, and the failed actions of hooks, listed for people.
+//! verified, and the failed runs and actions of hooks; and the roster of scripts.
 //!
 //! The queue is oldest first, many ids to an entry, so that a flood of posts stays cheap. Pages are
 //! numbered from 1. A waiting event knows its page; only the newest page grows. Of the failed actions
 //! the newest of each merchant are listed, until a person has acknowledged them.
+//!
+//! The cursor of an absent script is kept until a person forgets the script.
+//!
+//! Guarantees: a script with too many failed runs for a merchant is stopped there. The script
+//! continues when fewer are left.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::id::Key;
 use crate::model::events::event::EventLedger;
 use crate::model::events::hook_run::{
-    ActionOutcome, ActionResult, FailedAction, HooksAcknowledged, PendingAction,
+    ActionOutcome, ActionResult, Cursor, CursorAdvanced, FailedAction, FailedHook,
+    HooksAcknowledged, PendingAction, ScriptIdentity,
 };
-use crate::store::error::Folded;
-use crate::store::projection::scripts;
-use crate::store::projection::scripts::remove_failed_run;
-use crate::store::read_model::events::{EVENT_LEDGERS, EVENT_PAGES, EVENTS_WAITING};
-use crate::store::read_model::hooks::{FAILED_ACTIONS, HOOKS_FAILED, failed_run_key, is_stopped};
+use crate::model::events::scripts::{KnownScript, ScriptForgotten, ScriptsLoaded};
+use crate::store::error::{Folded, law};
+use crate::store::read_model::hooks::{
+    EVENTS_TO_RUN, FAILED_ACTIONS, FAILED_COUNTS, HOOK_CURSORS, HOOKS_FAILED, ROSTER, STORED_SIZES,
+    STORED_VALUES, failed_run_key, is_stopped, retry_key,
+};
 use crate::store::read_model::model::{Changes, Entries, decode};
+use crate::store::read_model::resources::{EVENT_LEDGERS, EVENT_PAGES, EVENTS_WAITING};
 
 /// Ids in one page.
 const PAGE_MAX: usize = 64;
@@ -124,164 +134,220 @@ fn acknowledge_runs(changes: &mut Changes<'_>, merchant: &Key, event: &str) -> F
         remove_failed_run(changes, &mut ledger, failed_run_key(&failed))?;
         EVENT_LEDGERS.put(changes, merchant, &ledger)?;
         if was_stopped {
-            scripts::queue_again(changes, merchant)?;
+            queue_again(changes, merchant)?;
         }
     }
     Ok(())
 }
 
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
+/// Every script that the state knows, by name.
+type Roster = BTreeMap<String, KnownScript>;
 
-    use super::*;
-    use crate::base::hash::sha256;
-    use crate::base::id::Mode;
-    use crate::model::events::event::{ReceivedWebhook, WebhookContent};
-    use crate::model::events::hook::{ActionRequest, NOTIFY};
-    use crate::model::events::hook_run::ActionRequestId;
-    use crate::model::record::Record;
-    use crate::store::index::ordered::{Batch, Index as _, MemoryIndex};
-    use crate::store::journal::chain::Head;
-    use crate::store::projection::fold::IndexFold;
-    use crate::store::read_model::hooks::ACTION_REQUESTS;
-    use crate::store::read_model::model::ReadModel;
-    use crate::store::writer::core::Fold as _;
-
-    fn merchant() -> Key {
-        "Merchant/acme".parse().unwrap()
-    }
-
-    fn add(index: &MemoryIndex, ids: std::ops::Range<usize>) -> Vec<u64> {
-        let mut batch = Batch::new();
-        let changes = &mut Changes::new(index, &mut batch);
-        let mut pages = NewestPage::open(changes, &merchant()).unwrap();
-        let added = ids.map(|id| pages.add(changes, &format!("{id:04}")).unwrap()).collect();
-        pages.write(changes).unwrap();
-        index.apply(batch).unwrap();
-        added
-    }
-
-    #[test]
-    fn the_oldest_come_first_and_none_is_lost_between_pages() {
-        let index = Arc::new(MemoryIndex::new());
-        let facts = ReadModel::new(index.clone());
-        let mut pages = add(&index, 0..10);
-        pages.extend(add(&index, 10..200));
-        assert_eq!((pages.first(), pages.last()), (Some(&1), Some(&4)));
-        let waiting = |most| facts.events_waiting(&merchant(), most).unwrap();
-        let all: Vec<String> = (0..200).map(|id| format!("{id:04}")).collect();
-        assert_eq!(waiting(1000), all);
-        assert_eq!(waiting(70), all[..70]);
-        let mut batch = Batch::new();
-        let changes = &mut Changes::new(&*index, &mut batch);
-        for (id, page) in all.iter().zip(&pages).take(130) {
-            remove_waiting(changes, (&merchant(), *page), id).unwrap();
-        }
-        index.apply(batch).unwrap();
-        assert_eq!(waiting(1000), all[130..]);
-        assert_eq!(add(&index, 200..201), [4], "the newest page goes on");
-        let mut batch = Batch::new();
-        let changes = &mut Changes::new(&*index, &mut batch);
-        for id in 130..201 {
-            let page = if id < 192 { 3 } else { 4 };
-            remove_waiting(changes, (&merchant(), page), &format!("{id:04}")).unwrap();
-        }
-        index.apply(batch).unwrap();
-        assert_eq!((waiting(1), add(&index, 201..202)), (vec![], vec![4]));
-    }
-
-    fn post(number: usize) -> Record {
-        let (id, mode) = (format!("e{}", number % 90), Mode::Test);
-        let what = match number % 7 {
-            0 => WebhookContent::OtherMode(id),
-            1 => WebhookContent::Malformed(sha256(id.as_bytes())),
-            _ => WebhookContent::Event(id),
-        };
-        let merchant = format!("Merchant/m{}", number % 2).parse().unwrap();
-        let (body, at) = (String::new(), chrono::DateTime::UNIX_EPOCH);
-        Record::WebhookReceived(Box::new(ReceivedWebhook { merchant, mode, what, body, at }))
-    }
-
-    #[test]
-    fn many_posts_at_once_are_taken_in_as_one_after_the_other() {
-        let posts: Vec<(u64, Record)> = (1..).zip((0..400).map(post)).collect();
-        let states = [1, 7, 400].map(|size| {
-            let index = Arc::new(MemoryIndex::new());
-            let mut fold = IndexFold::new(index.clone());
-            for group in posts.chunks(size) {
-                let sequence = group.last().unwrap().0;
-                fold.apply(group, Head { sequence, hash: [0; 32] }).unwrap();
-            }
-            (index.scan(b"").unwrap(), ReadModel::new(index))
-        });
-        let [(one, facts), (some, _), (all, _)] = states;
-        assert!(one == some && one == all);
-        let merchant = "Merchant/m1".parse().unwrap();
-        let ledger = facts.event_ledger(&merchant).unwrap();
-        let waiting = facts.events_waiting(&merchant, 1000).unwrap();
-        assert_eq!((ledger.posts, ledger.waiting), (200, u64::try_from(waiting.len()).unwrap()));
-        assert!(ledger.repeated > 100 && ledger.malformed > 0, "{ledger:?}");
-        assert_eq!(waiting.first().map(String::as_str), Some("e3"));
-    }
-
-    /// Ends an action of this number in the state.
-    fn end(index: &Arc<MemoryIndex>, number: u64, fate: ActionOutcome) {
-        let merchant: Key = "Merchant/acme".parse().unwrap();
-        let at = chrono::DateTime::UNIX_EPOCH;
-        let name = "tell".parse().unwrap();
-        let id = ActionRequestId { merchant, event: format!("evt_{number}"), name };
-        let fields = serde_json::json!({});
-        let wish = ActionRequest {
-            name: id.name.clone(),
-            verb: NOTIFY.to_owned(),
-            merchant: None,
-            fields,
-            at: None,
-            at_most: None,
-            content: None,
-        };
-        let pending = PendingAction {
-            id: id.clone(),
-            request: wish,
-            script: "alarm".to_owned(),
-            at,
-            maybe_done: false,
-        };
-        let mut batch = Batch::new();
-        ACTION_REQUESTS.put(&mut Changes::new(&**index, &mut batch), &id, &pending).unwrap();
-        index.apply(batch).unwrap();
-        let granted = ActionResult { id, outcome: fate, message: "why".to_owned(), at };
-        let mut batch = Batch::new();
-        let changes = &mut Changes::new(&**index, &mut batch);
-        crate::store::projection::hooks::record_result(changes, &granted).unwrap();
-        index.apply(batch).unwrap();
-    }
-
-    #[test]
-    fn what_was_not_done_is_kept_in_bounded_number_until_somebody_has_seen_it() {
-        let index = Arc::new(MemoryIndex::new());
-        let facts = ReadModel::new(index.clone());
-        end(&index, 0, ActionOutcome::Done);
-        for number in 1..=KEPT_MAX + 3 {
-            end(
-                &index,
-                number,
-                if number % 2 == 0 { ActionOutcome::Refused } else { ActionOutcome::Unknown },
-            );
-        }
-        let undone = facts.failed_actions().unwrap();
-        let kept = usize::try_from(KEPT_MAX).unwrap();
-        assert_eq!((undone.len(), undone[0].result.id.event.as_str()), (kept, "evt_4"));
-        assert_eq!((undone[0].script.as_str(), undone[0].verb.as_str()), ("alarm", NOTIFY));
-        let merchant = "Merchant/acme".parse().unwrap();
-        let actions = facts.event_ledger(&merchant).unwrap().actions;
-        assert_eq!((actions.done, actions.refused, actions.unknown), (1, 251, 252));
-        let mut batch = Batch::new();
-        let (event, actor) = ("evt_9".to_owned(), "uid 7".to_owned());
-        let seen = HooksAcknowledged { event, actor, at: chrono::DateTime::UNIX_EPOCH };
-        acknowledge(&mut Changes::new(&*index, &mut batch), &seen).unwrap();
-        index.apply(batch).unwrap();
-        assert_eq!(facts.failed_actions().unwrap().len(), kept - 1);
-    }
+fn roster(entries: &impl Entries) -> Folded<Roster> {
+    Ok(ROSTER.entries(entries)?.into_iter().collect())
 }
+
+/// Applies a new set of scripts.
+pub(crate) fn load_scripts(changes: &mut Changes<'_>, loaded: &ScriptsLoaded) -> Folded {
+    let mut known = roster(changes)?;
+    let present: BTreeSet<&str> = loaded.scripts.iter().map(|lane| lane.script.as_str()).collect();
+    for ScriptIdentity { script, text } in &loaded.scripts {
+        let former = known.iter().find(|(name, old)| {
+            !present.contains(name.as_str()) && old.text == *text && !known.contains_key(script)
+        });
+        if let Some(former) = former.map(|(name, _)| name.clone()) {
+            rename(changes, &former, script)?;
+            let moved = known.remove(&former);
+            known.extend(moved.map(|enrolled| (script.clone(), enrolled)));
+        }
+        let new = KnownScript { text: *text, since: loaded.at, absent: None };
+        let enrolled = known.entry(script.clone()).or_insert(new);
+        (enrolled.text, enrolled.absent) = (*text, None);
+    }
+    for (name, enrolled) in &mut known {
+        if !present.contains(name.as_str()) && enrolled.absent.is_none() {
+            enrolled.absent = Some(loaded.at);
+        }
+        ROSTER.put(changes, name, enrolled)?;
+    }
+    for begin in &loaded.begins {
+        let text = known.get(&begin.script).map(|enrolled| enrolled.text);
+        let cursor = text.map(|text| Cursor { to: begin.to, text });
+        let key = (&begin.merchant, begin.script.as_str());
+        if let (Some(cursor), false) = (cursor, HOOK_CURSORS.has(changes, key)?) {
+            HOOK_CURSORS.put(changes, key, &cursor)?;
+        }
+    }
+    for (merchant, ledger) in EVENT_LEDGERS.entries(changes)? {
+        queue(changes, (&merchant, &ledger), &known)?;
+    }
+    Ok(())
+}
+
+/// Moves a script's cursors to its new name.
+fn rename(changes: &mut Changes<'_>, former: &str, script: &str) -> Folded {
+    ROSTER.remove(changes, former);
+    let suffix = [b"\0", former.as_bytes()].concat();
+    for (key, value) in changes.scan(HOOK_CURSORS.prefix())? {
+        if let Some(merchant) = key.strip_suffix(suffix.as_slice()) {
+            changes.batch.put([merchant, b"\0", script.as_bytes()].concat(), value);
+            changes.batch.remove(key);
+        }
+    }
+    Ok(())
+}
+
+/// Queues or unqueues a merchant, depending on whether a script in use has events to run for.
+fn queue(
+    changes: &mut Changes<'_>,
+    (merchant, ledger): (&Key, &EventLedger),
+    known: &Roster,
+) -> Folded {
+    let mut waits = ledger.ran_to < ledger.verified;
+    for (name, cursor) in HOOK_CURSORS.under(merchant).entries(changes)? {
+        waits |= cursor.to < ledger.verified
+            && !is_absent(known, &name)
+            && !is_stopped(changes, merchant, &name)?;
+    }
+    if waits {
+        EVENTS_TO_RUN.mark(changes, merchant);
+    } else {
+        EVENTS_TO_RUN.remove(changes, merchant);
+    }
+    Ok(())
+}
+
+/// Queues or unqueues a merchant for which a script may continue.
+pub(crate) fn queue_again(changes: &mut Changes<'_>, merchant: &Key) -> Folded {
+    let ledger = EVENT_LEDGERS.get(changes, merchant)?.unwrap_or_default();
+    let known = roster(changes)?;
+    queue(changes, (merchant, &ledger), &known)
+}
+
+fn is_absent(known: &Roster, name: &str) -> bool {
+    known.get(name).is_some_and(|enrolled| enrolled.absent.is_some())
+}
+
+/// Advances all scripts in use, except those in `held`, to an event. Their cursors up to that event
+/// are removed. An absent script and a held one keep their place.
+pub(crate) fn advance_all(
+    changes: &mut Changes<'_>,
+    merchant: &Key,
+    (from, to): (u64, u64),
+    held: &[ScriptIdentity],
+) -> Folded {
+    let known = roster(changes)?;
+    let is_held = |name: &str| held.iter().any(|lane| lane.script == name);
+    for (name, cursor) in HOOK_CURSORS.under(merchant).entries(changes)? {
+        if cursor.to <= to && !is_absent(&known, &name) && !is_held(&name) {
+            HOOK_CURSORS.remove(changes, (merchant, &name));
+        }
+    }
+    let absent = known.iter().filter(|(_, enrolled)| enrolled.absent.is_some());
+    let absent = absent.map(|(name, enrolled)| (name, enrolled.text));
+    for (name, text) in absent.chain(held.iter().map(|lane| (&lane.script, lane.text))) {
+        if !HOOK_CURSORS.has(changes, (merchant, name))? {
+            HOOK_CURSORS.put(changes, (merchant, name), &Cursor { to: from, text })?;
+        }
+    }
+    Ok(())
+}
+
+/// Advances one script, which was behind all others, to an event.
+pub(crate) fn advance_script(
+    changes: &mut Changes<'_>,
+    passed: &CursorAdvanced,
+    script: &str,
+) -> Folded {
+    let CursorAdvanced { merchant, to, .. } = passed;
+    let key = (merchant, script);
+    let ledger = EVENT_LEDGERS.get(changes, merchant)?.unwrap_or_default();
+    let Some(cursor) = HOOK_CURSORS.get(changes, key)? else { return Ok(()) };
+    if *to < cursor.to {
+        return law!(5, "{script} goes back to event {to} of {}", merchant.short());
+    }
+    if *to == ledger.ran_to {
+        HOOK_CURSORS.remove(changes, key);
+    } else {
+        HOOK_CURSORS.put(changes, key, &Cursor { to: *to, ..cursor })?;
+    }
+    let known = roster(changes)?;
+    queue(changes, (merchant, &ledger), &known)
+}
+
+/// Forgets an absent script: its place and its stored values.
+pub(crate) fn forget_script(changes: &mut Changes<'_>, forgotten: &ScriptForgotten) -> Folded {
+    let name = &forgotten.script;
+    ROSTER.remove(changes, name);
+    let suffix = [b"\0", name.as_bytes()].concat();
+    for (key, _) in changes.scan(HOOK_CURSORS.prefix())? {
+        if key.ends_with(&suffix) {
+            changes.batch.remove(key);
+        }
+    }
+    STORED_SIZES.remove(changes, name);
+    Ok(changes.remove_under(STORED_VALUES.under(name).prefix())?)
+}
+
+/// Returns the count that includes a failed hook run.
+fn failed_run_count<'a>(ledger: &'a mut EventLedger, failed: &FailedHook) -> &'a mut u64 {
+    if failed.failed.retry_at.is_some() { &mut ledger.retried } else { &mut ledger.dead }
+}
+
+/// Puts a failed hook run in the place of its former entry.
+pub(crate) fn put_failed_run(
+    changes: &mut Changes<'_>,
+    ledger: &mut EventLedger,
+    failed: &FailedHook,
+) -> Folded {
+    remove_failed_run(changes, ledger, failed_run_key(failed))?;
+    schedule_retry(changes, ledger, failed);
+    script_count(changes, failed, |count| count.saturating_add(1))?;
+    Ok(HOOKS_FAILED.put(changes, failed_run_key(failed), failed)?)
+}
+
+/// Changes the number of a script's failed runs for a merchant.
+fn script_count(
+    changes: &mut Changes<'_>,
+    failed: &FailedHook,
+    change: impl FnOnce(u64) -> u64,
+) -> Folded {
+    let key = (&failed.merchant, failed.failed.script.as_str());
+    match change(FAILED_COUNTS.get(changes, key)?.unwrap_or(0)) {
+        0 => FAILED_COUNTS.remove(changes, key),
+        count => FAILED_COUNTS.put(changes, key, &count)?,
+    }
+    Ok(())
+}
+
+/// Adds a failed hook run to the order of retries, and counts it.
+pub(crate) fn schedule_retry(
+    changes: &mut Changes<'_>,
+    ledger: &mut EventLedger,
+    failed: &FailedHook,
+) {
+    if let Some(retry) = retry_key(failed) {
+        changes.batch.put(retry, HOOKS_FAILED.key(failed_run_key(failed)));
+    }
+    let count = failed_run_count(ledger, failed);
+    *count = count.saturating_add(1);
+}
+
+/// Removes the failed hook run with this key, if it exists.
+pub(crate) fn remove_failed_run(
+    changes: &mut Changes<'_>,
+    ledger: &mut EventLedger,
+    key: ((&Key, &str), &str),
+) -> Folded {
+    let Some(known) = HOOKS_FAILED.get(changes, key)? else { return Ok(()) };
+    if let Some(retry) = retry_key(&known) {
+        changes.batch.remove(retry);
+    }
+    let count = failed_run_count(ledger, &known);
+    *count = count.saturating_sub(1);
+    HOOKS_FAILED.remove(changes, key);
+    script_count(changes, &known, |count| count.saturating_sub(1))
+}
+
+#[cfg(test)]
+mod tests;

@@ -17,16 +17,16 @@ use crate::model::events::hook_run::{FailedHook, PendingAction, Scheduled};
 use crate::model::events::scripts::ScriptValuesSize;
 use crate::store::error::Folded;
 use crate::store::index::ordered::{Batch, Index, KeyValue};
+use crate::store::projection::ledger::schedule_retry;
 use crate::store::projection::observed::apply_payment;
-use crate::store::projection::scripts::schedule_retry;
-use crate::store::read_model::events::{EVENT_LEDGERS, EVENT_NUMBERS, EVENTS, EVENTS_UNMATCHED};
 use crate::store::read_model::hooks::{
     ACTION_REQUESTS, FAILED_COUNTS, HOOKS_FAILED, STORED_SIZES, STORED_VALUES, schedule_key,
 };
 use crate::store::read_model::model::{Changes, ParsedKey as _, decode};
+use crate::store::read_model::resources::{EVENT_LEDGERS, EVENT_NUMBERS, EVENTS, EVENTS_UNMATCHED};
 
 /// The oldest fold whose snapshots can be converted.
-pub(in crate::store) const OLDEST: u32 = 9;
+pub(crate) const OLDEST: u32 = 9;
 
 /// Entries read at once, and changes written at once.
 const PAGE: usize = 256;
@@ -39,7 +39,7 @@ type Conversion = fn(&dyn Index) -> Folded;
 const STEPS: [(u32, Conversion); 2] = [(9, convert_from_9), (11, convert_from_11)];
 
 /// Converts the entries of the given version, which fill the index, to the present form.
-pub(in crate::store) fn convert(index: &dyn Index, version: u32) -> Folded {
+pub(crate) fn convert(index: &dyn Index, version: u32) -> Folded {
     STEPS.iter().filter(|(from, _)| *from >= version).try_for_each(|(_, step)| step(index))
 }
 
@@ -67,7 +67,7 @@ fn apply(index: &dyn Index, change: impl FnOnce(&mut Changes<'_>) -> Folded) -> 
     Ok(index.apply(batch)?)
 }
 
-pub(crate) fn convert_from_11(index: &dyn Index) -> Folded {
+fn convert_from_11(index: &dyn Index) -> Folded {
     let mut counts: BTreeMap<(Key, String), u64> = BTreeMap::new();
     each(index, HOOKS_FAILED.prefix(), |_, (key, value)| {
         let failed: FailedHook = decode(key, value)?;
@@ -85,7 +85,7 @@ pub(crate) fn convert_from_11(index: &dyn Index) -> Folded {
 
 type Ledgers = BTreeMap<Key, EventLedger>;
 
-pub(crate) fn convert_from_9(index: &dyn Index) -> Folded {
+fn convert_from_9(index: &dyn Index) -> Folded {
     let mut ledgers = read_ledgers(index)?;
     list_unmatched(index)?;
     schedule_pending(index, &mut ledgers)?;

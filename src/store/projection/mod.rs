@@ -10,4 +10,3 @@ pub mod observed;
 pub mod operator;
 pub mod requests;
 pub mod retention;
-pub mod scripts;

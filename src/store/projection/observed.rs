@@ -30,7 +30,7 @@ use crate::model::state::orphan::{
     MissingDocument, MissingDocumentChange, MissingDocumentRecord, MovedRecord, UnknownObjectsFound,
 };
 use crate::model::state::token_attachment::{ATTACHED, TokenAttachment};
-use crate::store::error::{FoldError, Folded};
+use crate::store::error::{Folded, law};
 use crate::store::read_model::model::{Changes, Entries};
 use crate::store::read_model::resources::{
     DISOWNED, MARKS, OBSERVED, OPEN_BY_KEY, PUBLIC_KEYS, SUSPENDED, UNKNOWN_OBJECTS,
@@ -53,18 +53,15 @@ pub(crate) fn move_resource(changes: &mut Changes<'_>, record: &MovedRecord) -> 
     let MovedRecord { from, to, at, commit: _ } = record;
     for key in [from, to] {
         if let Some(open) = OPEN_BY_KEY.get(changes, key)? {
-            return FoldError::law(
-                5,
-                format!("{from} is moved to {to} while {open} is open for {key}"),
-            );
+            return law!(5, "{from} is moved to {to} while {open} is open for {key}");
         }
     }
     let new = OBSERVED.get(changes, to)?;
     let Some(mut known) = OBSERVED.get(changes, from)?.filter(|old| old.exists) else {
-        return FoldError::law(5, format!("{from} is moved to {to}, and nothing is known of it"));
+        return law!(5, "{from} is moved to {to}, and nothing is known of it");
     };
     if new.is_some_and(|new| new.exists) {
-        return FoldError::law(5, format!("{from} is moved to {to}, which is there itself"));
+        return law!(5, "{from} is moved to {to}, which is there itself");
     }
     known.former.push(from.clone());
     known.missing_document = None;
@@ -283,7 +280,7 @@ fn remove_blocking_entries(changes: &mut Changes<'_>, known: &Observed) {
 fn refuse_if_open(entries: &impl Entries, key: &Key, what: &str) -> Folded {
     match OPEN_BY_KEY.get(entries, key)? {
         None => Ok(()),
-        Some(open) => FoldError::law(5, format!("{key} is {what} while {open} is open")),
+        Some(open) => law!(5, "{key} is {what} while {open} is open"),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::model::intent::{Intent, IntentProgress, IntentState};
 use crate::model::operator::{PlanUse, Rotation, RotationRecord, WebhookAddress};
 use crate::model::state::lifecycle::{Epoch, Release, Restored};
 use crate::model::state::observed::Observed;
-use crate::store::error::{FoldError, Folded};
+use crate::store::error::{Folded, law};
 use crate::store::projection::events;
 use crate::store::projection::hooks::mark_done;
 use crate::store::read_model::hooks::DOUBTED_ACTIONS;
@@ -23,8 +23,7 @@ use crate::store::read_model::resources::{
     RELEASED, UNKNOWN_OBJECTS,
 };
 
-pub(in crate::store) static ROTATIONS: Table<String, (WebhookAddress, Rotation)> =
-    Table::new(b"v/t/");
+pub(crate) static ROTATIONS: Table<String, (WebhookAddress, Rotation)> = Table::new(b"v/t/");
 
 pub(crate) fn rotate_addresses(changes: &mut Changes<'_>, rotated: &RotationRecord) -> Folded {
     for address in &rotated.addresses {
@@ -40,7 +39,7 @@ pub(crate) fn rotate_addresses(changes: &mut Changes<'_>, rotated: &RotationReco
 /// Records the use of a saved plan. Law 5: a plan's token is used once.
 pub(crate) fn use_plan(changes: &mut Changes<'_>, used: &PlanUse) -> Folded {
     if let Some(before) = PLANS.get(changes, &used.token)? {
-        return FoldError::law(5, format!("{} is used again, first at {}", used.plan, before.at));
+        return law!(5, "{} is used again, first at {}", used.plan, before.at);
     }
     Ok(PLANS.put(changes, &used.token, used)?)
 }
@@ -53,10 +52,7 @@ const SURVEYED: &str = "surveyed";
 pub(crate) fn begin_epoch(changes: &mut Changes<'_>, restored: &Restored) -> Folded {
     if let Some(mut bound) = BINDING.get(changes, ())? {
         if restored.epoch <= bound.epoch {
-            return FoldError::law(
-                5,
-                format!("epoch {} after epoch {}", restored.epoch, bound.epoch),
-            );
+            return law!(5, "epoch {} after epoch {}", restored.epoch, bound.epoch);
         }
         bound.epoch = restored.epoch;
         BINDING.put(changes, (), &bound)?;
@@ -193,11 +189,11 @@ impl ReadModel {
     }
 }
 
-pub(in crate::store) fn absence_key(effect: &str, source_id: &str) -> Vec<u8> {
+pub(crate) fn absence_key(effect: &str, source_id: &str) -> Vec<u8> {
     [CONFIRMED_ABSENT, effect.as_bytes(), b"/", source_id.as_bytes()].concat()
 }
 
-pub(in crate::store) fn rotation_name(address: &WebhookAddress) -> String {
+pub(crate) fn rotation_name(address: &WebhookAddress) -> String {
     match address {
         WebhookAddress::Partner => "partner".to_owned(),
         WebhookAddress::Merchant(key) => key.to_string(),
@@ -213,8 +209,9 @@ mod tests {
     use crate::model::events::hook_run::{ActionOutcome, ActionRequestId, ActionResult};
     use crate::model::operator::{RotationStep, Suspension};
     use crate::model::record::Record;
+    use crate::store::error::FoldError;
     use crate::store::index::ordered::{Batch, Index, MemoryIndex};
-    use crate::store::projection::fold::{fold, fold as fold_record};
+    use crate::store::tests::support::{fold, fold as fold_record};
 
     #[test]
     fn what_is_known_of_events_addresses_and_actions_is_part_of_the_state() {

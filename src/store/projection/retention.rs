@@ -25,14 +25,15 @@ use crate::model::state::observed::Observed;
 use crate::store::error::Folded;
 use crate::store::projection::ledger::change_ledger;
 use crate::store::projection::{exposure, ledger};
-use crate::store::read_model::events::{
-    EVENT_NUMBERS, EVENTS, EVENTS_FORGED, EVENTS_MALFORMED, EVENTS_UNMATCHED, OBJECTS,
-};
 use crate::store::read_model::hooks::{ACTION_RESULTS, DOUBTED_ACTIONS, HOOK_DEPTHS};
-use crate::store::read_model::journal_refs;
-use crate::store::read_model::journal_refs::{INTENT_POSITIONS, REMOTE, SEQUENCE_PAGES, SEQUENCES};
+use crate::store::read_model::journal_refs::{
+    self, INTENT_POSITIONS, REMOTE, SEQUENCE_PAGES, SEQUENCES,
+};
 use crate::store::read_model::model::Changes;
-use crate::store::read_model::resources::{BINDING, MARKS, OBSERVED, RELEASED};
+use crate::store::read_model::resources::{
+    BINDING, EVENT_NUMBERS, EVENTS, EVENTS_FORGED, EVENTS_MALFORMED, EVENTS_UNMATCHED, MARKS,
+    OBJECTS, OBSERVED, RELEASED,
+};
 use crate::store::read_model::retention::{
     ActionRetention, RetentionCheck, pending_actions, retention_of,
 };
@@ -207,8 +208,8 @@ mod tests {
     use crate::model::record::Record;
     use crate::model::remote_object::{Freshness, RemoteObject};
     use crate::store::index::ordered::{Batch, Index as _, MemoryIndex};
-    use crate::store::projection::fold::fold;
     use crate::store::read_model::model::ReadModel;
+    use crate::store::tests::support::fold;
 
     fn day(day: u32) -> DateTime<Utc> {
         format!("2026-11-{day:02}T12:00:00Z").parse().unwrap()

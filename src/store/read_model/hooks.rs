@@ -13,56 +13,68 @@ use crate::model::events::hook_run::{
     Scheduled,
 };
 use crate::model::events::scripts::{KnownScript, ScriptValuesSize};
-use crate::store::read_model::events::EVENT_NUMBERS;
-use crate::store::read_model::model::{Entries, ReadModel, ReadResult, Table, decode};
+use crate::store::read_model::model::{Entries, ReadModel, ReadResult, Table, decode, table_reads};
+use crate::store::read_model::resources::EVENT_NUMBERS;
 
 /// Merchants whose events have hooks to run.
-pub(in crate::store) static EVENTS_TO_RUN: Table<Key, ()> = Table::new(b"w/r/");
-/// Pending action requests.
-pub(in crate::store) static ACTION_REQUESTS: Table<ActionRequestId, PendingAction> =
-    Table::new(b"w/p/");
+pub(crate) static EVENTS_TO_RUN: Table<Key, ()> = Table::new(b"w/r/");
+pub(crate) static ACTION_REQUESTS: Table<ActionRequestId, PendingAction> = Table::new(b"w/p/");
 /// Prefix of pending action requests in the order in which they become due.
 const SCHEDULE: &[u8] = b"w/a/";
-pub(in crate::store) static ACTION_RESULTS: Table<ActionRequestId, ActionResult> =
-    Table::new(b"w/d/");
+pub(crate) static ACTION_RESULTS: Table<ActionRequestId, ActionResult> = Table::new(b"w/d/");
 /// Notifications that are being sent.
-pub(in crate::store) static NOTIFICATIONS_SENDING: Table<ActionRequestId, ()> = Table::new(b"w/t/");
+pub(crate) static NOTIFICATIONS_SENDING: Table<ActionRequestId, ()> = Table::new(b"w/t/");
 /// Failed actions of hooks; each merchant's numbers count from 1.
-pub(in crate::store) static FAILED_ACTIONS: Table<(Key, u64), FailedAction> = Table::new(b"w/x/");
-/// The values that each script stores.
-pub(in crate::store) static STORED_VALUES: Table<(String, String), Value> = Table::new(b"w/k/");
+pub(crate) static FAILED_ACTIONS: Table<(Key, u64), FailedAction> = Table::new(b"w/x/");
+pub(crate) static STORED_VALUES: Table<(String, String), Value> = Table::new(b"w/k/");
 /// The total size of each script's values.
-pub(in crate::store) static STORED_SIZES: Table<String, ScriptValuesSize> = Table::new(b"w/z/");
+pub(crate) static STORED_SIZES: Table<String, ScriptValuesSize> = Table::new(b"w/z/");
 /// The cursors of a merchant's scripts.
-pub(in crate::store) static HOOK_CURSORS: Table<(Key, String), Cursor> = Table::new(b"w/o/");
+pub(crate) static HOOK_CURSORS: Table<(Key, String), Cursor> = Table::new(b"w/o/");
 /// Counts of a script's notifications for a merchant under each key of `at_most`.
-pub(in crate::store) static HOOKS_AT_MOST: Table<((Key, String), String), NotificationCounts> =
+pub(crate) static HOOKS_AT_MOST: Table<((Key, String), String), NotificationCounts> =
     Table::new(b"w/m/");
 /// The scripts that the state knows.
-pub(in crate::store) static ROSTER: Table<String, KnownScript> = Table::new(b"w/n/");
+pub(crate) static ROSTER: Table<String, KnownScript> = Table::new(b"w/n/");
 /// The length of each action's chain of causes.
-pub(in crate::store) static HOOK_DEPTHS: Table<Key, u32> = Table::new(b"w/c/");
+pub(crate) static HOOK_DEPTHS: Table<Key, u32> = Table::new(b"w/c/");
 /// Actions that a lost state may have done.
-pub(in crate::store) static DOUBTED_ACTIONS: Table<Key, ()> = Table::new(b"w/u/");
+pub(crate) static DOUBTED_ACTIONS: Table<Key, ()> = Table::new(b"w/u/");
 /// The event numbers behind which a merchant's events are certainly new.
-pub(in crate::store) static NEW_EVENTS: Table<Key, u64> = Table::new(b"w/s/");
+pub(crate) static NEW_EVENTS: Table<Key, u64> = Table::new(b"w/s/");
 /// Failed hook runs in the order of their retries.
 const RETRIES: &[u8] = b"w/g/";
 /// Failed hook runs, by merchant, event and script.
-pub(in crate::store) static HOOKS_FAILED: Table<((Key, String), String), FailedHook> =
-    Table::new(b"w/f/");
+pub(crate) static HOOKS_FAILED: Table<((Key, String), String), FailedHook> = Table::new(b"w/f/");
 /// The numbers of failed hook runs, by merchant and script.
-pub(in crate::store) static FAILED_COUNTS: Table<(Key, String), u64> = Table::new(b"w/e/");
+pub(crate) static FAILED_COUNTS: Table<(Key, String), u64> = Table::new(b"w/e/");
 
 /// Entries read at once: most reads find few due entries.
 const PAGE: usize = 16;
 
-impl ReadModel {
+table_reads! {
     /// Returns the merchants whose events have hooks to run.
-    pub fn hooks_to_run(&self) -> ReadResult<Vec<Key>> {
-        EVENTS_TO_RUN.keys(self)
-    }
+    fn hooks_to_run() -> Vec<Key> = EVENTS_TO_RUN.keys();
+    fn pending(id: &ActionRequestId) -> Option<PendingAction> = ACTION_REQUESTS.get(id);
+    /// Returns every pending action request.
+    fn all_pending() -> Vec<PendingAction> = ACTION_REQUESTS.list();
+    fn action_result(id: &ActionRequestId) -> Option<ActionResult> = ACTION_RESULTS.get(id);
+    /// Returns true if sending a notification was begun and its result was never recorded.
+    fn is_sending(id: &ActionRequestId) -> bool = NOTIFICATIONS_SENDING.has(id);
+    /// Returns the listed failed actions of hooks: the newest of each merchant, oldest first.
+    fn failed_actions() -> Vec<FailedAction> = FAILED_ACTIONS.list();
+    /// Returns a script's cursor; `None` if the script is where the merchant's ledger is.
+    fn hook_cursor(merchant: &Key, script: &str) -> Option<Cursor> =
+        HOOK_CURSORS.get((merchant, script));
+    /// Returns true if a lost state may have done an action: in this state its event was known
+    /// before the complete list of events was read.
+    fn is_doubted(action: &Key) -> bool = DOUBTED_ACTIONS.has(action);
+    /// Returns true if a merchant's complete list of events was read since this state or its epoch
+    /// began.
+    fn has_read_all_events(merchant: &Key) -> bool = NEW_EVENTS.has(merchant);
+}
 
+impl ReadModel {
     /// Returns the ids of a merchant's events from `first` to `last` inclusive, by number.
     pub fn events_numbered(
         &self,
@@ -100,10 +112,6 @@ impl ReadModel {
         }
     }
 
-    pub fn pending(&self, id: &ActionRequestId) -> ReadResult<Option<PendingAction>> {
-        ACTION_REQUESTS.get(self, id)
-    }
-
     pub fn pending_of(&self, merchant: &Key, event: &str) -> ReadResult<Vec<PendingAction>> {
         ACTION_REQUESTS.of_event(merchant, event).list(self)
     }
@@ -118,27 +126,8 @@ impl ReadModel {
         Ok(first)
     }
 
-    /// Returns every pending action request.
-    pub fn all_pending(&self) -> ReadResult<Vec<PendingAction>> {
-        ACTION_REQUESTS.list(self)
-    }
-
     pub fn action_results_of(&self, merchant: &Key, event: &str) -> ReadResult<Vec<ActionResult>> {
         ACTION_RESULTS.of_event(merchant, event).list(self)
-    }
-
-    pub fn action_result(&self, id: &ActionRequestId) -> ReadResult<Option<ActionResult>> {
-        ACTION_RESULTS.get(self, id)
-    }
-
-    /// Returns true if sending a notification was begun and its result was never recorded.
-    pub fn is_sending(&self, id: &ActionRequestId) -> ReadResult<bool> {
-        NOTIFICATIONS_SENDING.has(self, id)
-    }
-
-    /// Returns the listed failed actions of hooks: the newest of each merchant, oldest first.
-    pub fn failed_actions(&self) -> ReadResult<Vec<FailedAction>> {
-        FAILED_ACTIONS.list(self)
     }
 
     /// Returns the value that a script stores under a key; null if there is none.
@@ -162,11 +151,6 @@ impl ReadModel {
         Ok(ROSTER.entries(self)?.into_iter().collect())
     }
 
-    /// Returns a script's cursor; `None` if the script is where the merchant's ledger is.
-    pub fn hook_cursor(&self, merchant: &Key, script: &str) -> ReadResult<Option<Cursor>> {
-        HOOK_CURSORS.get(self, (merchant, script))
-    }
-
     /// Returns the cursors of a merchant's scripts that differ from its ledger, by name.
     pub fn hook_cursors(&self, merchant: &Key) -> ReadResult<Vec<(String, Cursor)>> {
         HOOK_CURSORS.under(merchant).entries(self)
@@ -175,18 +159,6 @@ impl ReadModel {
     /// Returns the length of an action's chain of causes; 0 if no hook requested it.
     pub fn hook_depth(&self, action: &Key) -> ReadResult<u32> {
         Ok(HOOK_DEPTHS.get(self, action)?.unwrap_or(0))
-    }
-
-    /// Returns true if a lost state may have done an action: in this state its event was known
-    /// before the complete list of events was read.
-    pub fn is_doubted(&self, action: &Key) -> ReadResult<bool> {
-        DOUBTED_ACTIONS.has(self, action)
-    }
-
-    /// Returns true if a merchant's complete list of events was read since this state or its epoch
-    /// began.
-    pub fn has_read_all_events(&self, merchant: &Key) -> ReadResult<bool> {
-        NEW_EVENTS.has(self, merchant)
     }
 
     /// Returns at most `most` failed hook runs that are due at `now`, in the order of their times,
@@ -222,7 +194,6 @@ impl ReadModel {
         Ok(failed)
     }
 
-    /// Returns at most `most` failed hook runs.
     pub fn first_failed(&self, most: usize) -> ReadResult<Vec<FailedHook>> {
         let entries = self.scan_from(HOOKS_FAILED.prefix(), None, most)?;
         entries.iter().map(|(key, value)| decode(key, value)).collect()
@@ -241,17 +212,12 @@ impl ReadModel {
     }
 }
 
-/// Returns the key of a failed hook run.
-pub(in crate::store) fn failed_run_key(failed: &FailedHook) -> ((&Key, &str), &str) {
+pub(crate) fn failed_run_key(failed: &FailedHook) -> ((&Key, &str), &str) {
     ((&failed.merchant, &failed.event), &failed.failed.script)
 }
 
 /// Returns true if a script handles no further events of a merchant.
-pub(in crate::store) fn is_stopped(
-    entries: &impl Entries,
-    merchant: &Key,
-    script: &str,
-) -> ReadResult<bool> {
+pub(crate) fn is_stopped(entries: &impl Entries, merchant: &Key, script: &str) -> ReadResult<bool> {
     Ok(FAILED_COUNTS.get(entries, (merchant, script))?.is_some_and(|count| count >= FAILED_MAX))
 }
 
@@ -261,13 +227,13 @@ fn hook_key(prefix: &[u8], merchant: &Key, event: &str, name: &str) -> Vec<u8> {
 }
 
 /// Key of an action request in the order of due times.
-pub(in crate::store) fn schedule_key(scheduled: &Scheduled) -> Vec<u8> {
+pub(crate) fn schedule_key(scheduled: &Scheduled) -> Vec<u8> {
     let ActionRequestId { merchant, event, name } = &scheduled.id;
     hook_key(&time_key(SCHEDULE, scheduled.at), merchant, event, name.as_str())
 }
 
 /// Key of a failed hook run in the order of retries; `None` if it is not retried.
-pub(in crate::store) fn retry_key(failed: &FailedHook) -> Option<Vec<u8>> {
+pub(crate) fn retry_key(failed: &FailedHook) -> Option<Vec<u8>> {
     let prefix = time_key(RETRIES, failed.failed.retry_at?);
     Some(hook_key(&prefix, &failed.merchant, &failed.event, &failed.failed.script))
 }

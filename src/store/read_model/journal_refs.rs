@@ -12,12 +12,11 @@ use crate::model::record::Record;
 use crate::model::state::observed::Observation;
 use crate::store::read_model::model::{Changes, Entries, ReadModel, ReadResult, Table, decode};
 
-pub(in crate::store) static INTENT_POSITIONS: Table<IntentId, IntentPosition> = Table::new(b"q/");
-pub(in crate::store) static SEQUENCES: Table<Key, SequencePage> = Table::new(b"t/");
-/// Full pages of sequences.
-pub(in crate::store) static SEQUENCE_PAGES: Table<(Key, u32), Vec<u64>> = Table::new(b"g/");
+pub(crate) static INTENT_POSITIONS: Table<IntentId, IntentPosition> = Table::new(b"q/");
+pub(crate) static SEQUENCES: Table<Key, SequencePage> = Table::new(b"t/");
+pub(crate) static SEQUENCE_PAGES: Table<(Key, u32), Vec<u64>> = Table::new(b"g/");
 /// The first record that joins an id of the service and a resource.
-pub(in crate::store) static REMOTE: Table<(String, Key), u64> = Table::new(b"j/");
+pub(crate) static REMOTE: Table<(String, Key), u64> = Table::new(b"j/");
 
 /// Journal position of an intent, and its resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,10 +27,10 @@ pub struct IntentPosition {
 
 /// The newest sequences of a resource's records, and the number of full pages before them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::store) struct SequencePage {
-    pub(in crate::store) full: u32,
+pub(crate) struct SequencePage {
+    pub(crate) full: u32,
     /// Sequences, ascending.
-    pub(in crate::store) sequences: Vec<u64>,
+    pub(crate) sequences: Vec<u64>,
 }
 
 impl ReadModel {

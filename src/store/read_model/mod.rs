@@ -1,6 +1,5 @@
 //! Typed reads of the projection.
 
-pub mod events;
 pub mod hooks;
 pub mod journal_refs;
 pub mod model;

@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
 use crate::model::events::hook_run::ActionRequestId;
-use crate::store::index::ordered::{Batch, Index, IndexError, KeyValue};
+use crate::store::index::ordered::{Batch, Index, IndexError, IndexResult, ScanResult};
 
 /// Error of a read of the index.
 #[derive(Debug, thiserror::Error)]
@@ -51,19 +51,28 @@ impl ReadModel {
     }
 }
 
+/// Declares reads of the state that are one read of a table.
+macro_rules! table_reads {
+    ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty
+        = $table:ident.$read:ident($($key:expr)?);)*) => {
+        impl ReadModel {$(
+            $(#[$doc])*
+            pub fn $name(&self, $($argument: $type),*) -> ReadResult<$result> {
+                $table.$read(self $(, $key)?)
+            }
+        )*}
+    };
+}
+pub(crate) use table_reads;
+
 /// Entries of the index, as they are or as they will be once a batch is applied.
 pub(crate) trait Entries {
-    fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError>;
+    fn value(&self, key: &[u8]) -> IndexResult<Option<Vec<u8>>>;
 
     /// Returns up to `most` entries under `prefix`, in order, behind the key `after`.
-    fn scan_from(
-        &self,
-        prefix: &[u8],
-        after: Option<&[u8]>,
-        most: usize,
-    ) -> Result<Vec<KeyValue>, IndexError>;
+    fn scan_from(&self, prefix: &[u8], after: Option<&[u8]>, most: usize) -> ScanResult;
 
-    fn scan(&self, prefix: &[u8]) -> Result<Vec<KeyValue>, IndexError> {
+    fn scan(&self, prefix: &[u8]) -> ScanResult {
         self.scan_from(prefix, None, usize::MAX)
     }
 
@@ -73,16 +82,11 @@ pub(crate) trait Entries {
 }
 
 impl Entries for ReadModel {
-    fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
+    fn value(&self, key: &[u8]) -> IndexResult<Option<Vec<u8>>> {
         self.index.get(key)
     }
 
-    fn scan_from(
-        &self,
-        prefix: &[u8],
-        after: Option<&[u8]>,
-        most: usize,
-    ) -> Result<Vec<KeyValue>, IndexError> {
+    fn scan_from(&self, prefix: &[u8], after: Option<&[u8]>, most: usize) -> ScanResult {
         self.index.scan_from(prefix, after, most)
     }
 }
@@ -102,7 +106,6 @@ impl<'a> Changes<'a> {
         write(self.batch, key, value)
     }
 
-    /// Removes every entry under a prefix.
     pub(crate) fn remove_under(&mut self, prefix: &[u8]) -> ReadResult {
         for (key, _) in self.scan(prefix)? {
             self.batch.remove(key);
@@ -112,16 +115,11 @@ impl<'a> Changes<'a> {
 }
 
 impl Entries for Changes<'_> {
-    fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
+    fn value(&self, key: &[u8]) -> IndexResult<Option<Vec<u8>>> {
         self.batch.get(self.index, key)
     }
 
-    fn scan_from(
-        &self,
-        prefix: &[u8],
-        after: Option<&[u8]>,
-        most: usize,
-    ) -> Result<Vec<KeyValue>, IndexError> {
+    fn scan_from(&self, prefix: &[u8], after: Option<&[u8]>, most: usize) -> ScanResult {
         self.batch.scan_from(self.index, prefix, after, most)
     }
 }

@@ -1,22 +1,27 @@
-//! The state's resources and their intents: the tables of the index, and their reads. The tables of
-//! events and hooks have their own modules.
+//! The state's resources, their intents and the gateway's events: the tables of the index, and their
+//! reads. The tables of hooks have their own module.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
-use crate::model::events::event::PartnerWebhook;
+use crate::model::events::event::{EventEntry, EventLedger, PartnerWebhook};
 use crate::model::intent::OpenIntent;
 use crate::model::operator::{PlanUse, StoredApproval, Suspension};
 use crate::model::record::StateOwner;
+use crate::model::remote_object::RemoteObject;
 use crate::model::state::lifecycle::Epoch;
 use crate::model::state::observed::Observed;
 use crate::store::index::ordered::{Batch, Index, KeyValue};
 use crate::store::read_model::journal_refs::{INTENT_POSITIONS, REMOTE, SEQUENCE_PAGES, SEQUENCES};
-use crate::store::read_model::model::{Entries, ParsedKey, ReadModel, ReadResult, Table, decode};
+use crate::store::read_model::model::{
+    Entries, ParsedKey, ReadModel, ReadResult, Table, decode, table_reads,
+};
 
 /// The version of the fold: an index of another version is rebuilt.
 pub const FOLD_VERSION: u32 = 12;
@@ -32,7 +37,6 @@ pub(crate) static OPEN_BY_KEY: Table<Key, IntentId> = Table::new(b"k/");
 pub(crate) static MARKS: Table<String, Key> = Table::new(b"m/");
 pub(crate) static PARTNER_WEBHOOKS: Table<Digest, PartnerWebhook> = Table::new(b"n/");
 pub(crate) static ORPHANS: Table<IntentId, PossibleOrphan> = Table::new(b"r/");
-/// The owner of each public key.
 pub(crate) static PUBLIC_KEYS: Table<String, Key> = Table::new(b"p/");
 pub(crate) const TALLIES: &[u8] = b"s/";
 pub(crate) const USUAL_AMOUNTS: &[u8] = b"u/";
@@ -52,6 +56,25 @@ pub(crate) static EPOCH: Table<(), Epoch> = Table::new(b"f/epoch");
 pub(crate) static RELEASED: Table<Key, DateTime<Utc>> = Table::new(b"e/r/");
 /// Effects that were searched in the present epoch.
 pub(crate) const CONFIRMED_ABSENT: &[u8] = b"e/l/";
+/// Number of ignored webhooks of the partner interface.
+pub(crate) static IGNORED_WEBHOOKS: Table<(), u64> = Table::new(b"v/i");
+/// Events and posted ids, by merchant.
+pub(crate) static EVENTS: Table<(Key, String), EventEntry> = Table::new(b"v/e/");
+/// Ids of a merchant's events, by the numbers that they got as they became known.
+pub(crate) static EVENT_NUMBERS: Table<(Key, u64), String> = Table::new(b"v/n/");
+/// Pages of ids that wait to be verified.
+pub(crate) static EVENTS_WAITING: Table<(Key, u64), Vec<String>> = Table::new(b"v/w/");
+/// The number of a merchant's newest page.
+pub(crate) static EVENT_PAGES: Table<Key, u64> = Table::new(b"v/p/");
+/// Posted ids that the service does not have.
+pub(crate) static EVENTS_FORGED: Table<(Key, String), ()> = Table::new(b"v/f/");
+/// Malformed bodies, with the time of the last post; entries of fold 9 have no time.
+pub(crate) static EVENTS_MALFORMED: Table<(Key, Digest), DateTime<Utc>> = Table::new(b"v/g/");
+/// Posted ids that match no event of the merchant's mode, with the time of the first post.
+pub(crate) static EVENTS_UNMATCHED: Table<(Key, String), DateTime<Utc>> = Table::new(b"v/h/");
+pub(crate) static EVENT_LEDGERS: Table<Key, EventLedger> = Table::new(b"v/l/");
+/// The newest version of each object.
+pub(crate) static OBJECTS: Table<(Key, String), RemoteObject> = Table::new(b"v/o/");
 /// Prefix of all entries of events.
 const EVERY_EVENT: &[u8] = b"v/";
 /// Prefix of all entries of hooks.
@@ -76,9 +99,41 @@ pub struct PossibleOrphan {
     pub key: Key,
 }
 
+table_reads! {
+    fn observed_state(key: &Key) -> Option<Observed> = OBSERVED.get(key);
+    /// Returns every open intent, oldest first.
+    fn open_intents() -> Vec<OpenIntent> = INTENTS.list();
+    /// Returns the contacts that may exist twice.
+    fn possible_orphans() -> Vec<PossibleOrphan> = ORPHANS.list();
+    fn knows_mark(mark: &str) -> bool = MARKS.has(mark);
+    /// Returns true if a webhook of the partner interface was stored before.
+    fn knows_partner_webhook(id: &Digest) -> bool = PARTNER_WEBHOOKS.has(id);
+    /// Returns true if an operator declared that remote objects with unknown marks are not ours.
+    fn is_empty_remote() -> bool = EMPTY_REMOTE.has(());
+    fn use_of_plan(token: &str) -> Option<PlanUse> = PLANS.get(token);
+    /// Returns the latest suspension of a resource, expired or not.
+    fn suspension(key: &Key) -> Option<Suspension> = SUSPENDED.get(key);
+    fn suspensions() -> Vec<Suspension> = SUSPENDED.list();
+    fn state_owner() -> Option<StateOwner> = BINDING.get(());
+    fn event(merchant: &Key, id: &str) -> Option<EventEntry> = EVENTS.get((merchant, id));
+    /// Returns true if the same malformed body was posted before.
+    fn knows_malformed(merchant: &Key, digest: &Digest) -> bool =
+        EVENTS_MALFORMED.has((merchant, digest));
+    fn ledgers_by_merchant() -> Vec<(Key, EventLedger)> = EVENT_LEDGERS.entries();
+    fn event_merchants() -> Vec<Key> = EVENT_LEDGERS.keys();
+    /// Returns the newest version of an object of the service.
+    fn remote_object(merchant: &Key, id: &str) -> Option<RemoteObject> =
+        OBJECTS.get((merchant, id));
+}
+
 impl ReadModel {
-    pub fn observed_state(&self, key: &Key) -> ReadResult<Option<Observed>> {
-        OBSERVED.get(self, key)
+    /// Returns the resource that carries a mark, by its present name.
+    pub fn resource_of_mark(&self, mark: &str) -> ReadResult<Option<Key>> {
+        MARKS.get(self, mark)?.map(|key| self.current_name(&key)).transpose()
+    }
+
+    pub fn open_intent(&self, key: &Key) -> ReadResult<Option<OpenIntent>> {
+        OPEN_BY_KEY.get(self, key)?.map_or(Ok(None), |id| INTENTS.get(self, id))
     }
 
     /// Visits every observed resource, in the order of keys.
@@ -96,29 +151,6 @@ impl ReadModel {
         entries.iter().map(|(key, value)| Ok((OBSERVED.parse(key)?, decode(key, value)?))).collect()
     }
 
-    pub fn open_intent(&self, key: &Key) -> ReadResult<Option<OpenIntent>> {
-        OPEN_BY_KEY.get(self, key)?.map_or(Ok(None), |id| INTENTS.get(self, id))
-    }
-
-    /// Returns every open intent, oldest first.
-    pub fn open_intents(&self) -> ReadResult<Vec<OpenIntent>> {
-        INTENTS.list(self)
-    }
-
-    /// Returns the contacts that may exist twice.
-    pub fn possible_orphans(&self) -> ReadResult<Vec<PossibleOrphan>> {
-        ORPHANS.list(self)
-    }
-
-    pub fn knows_mark(&self, mark: &str) -> ReadResult<bool> {
-        MARKS.has(self, mark)
-    }
-
-    /// Returns the resource that carries a mark, by its present name.
-    pub fn resource_of_mark(&self, mark: &str) -> ReadResult<Option<Key>> {
-        MARKS.get(self, mark)?.map(|key| self.current_name(&key)).transpose()
-    }
-
     /// Returns the present name of a resource, following at most [`MOVES_MAX`] moves.
     pub(crate) fn current_name(&self, first: &Key) -> ReadResult<Key> {
         let mut key = first.clone();
@@ -130,33 +162,6 @@ impl ReadModel {
             }
         }
         Ok(key)
-    }
-
-    /// Returns true if a webhook of the partner interface was stored before.
-    pub fn knows_partner_webhook(&self, id: &Digest) -> ReadResult<bool> {
-        PARTNER_WEBHOOKS.has(self, id)
-    }
-
-    /// Returns true if an operator declared that remote objects with unknown marks are not ours.
-    pub fn is_empty_remote(&self) -> ReadResult<bool> {
-        EMPTY_REMOTE.has(self, ())
-    }
-
-    pub fn use_of_plan(&self, token: &str) -> ReadResult<Option<PlanUse>> {
-        PLANS.get(self, token)
-    }
-
-    /// Returns the latest suspension of a resource, expired or not.
-    pub fn suspension(&self, key: &Key) -> ReadResult<Option<Suspension>> {
-        SUSPENDED.get(self, key)
-    }
-
-    pub fn suspensions(&self) -> ReadResult<Vec<Suspension>> {
-        SUSPENDED.list(self)
-    }
-
-    pub fn state_owner(&self) -> ReadResult<Option<StateOwner>> {
-        BINDING.get(self, ())
     }
 
     pub fn next_intent(&self) -> ReadResult<IntentId> {
@@ -226,4 +231,93 @@ pub(crate) fn changed_resources(batch: &Batch) -> ReadResult<BTreeSet<Key>> {
         names.extend(batch.changes_under(prefix).filter_map(|(key, _)| key.get(prefix.len()..)));
     }
     names.into_iter().map(Key::parse).collect()
+}
+
+impl ReadModel {
+    pub fn event_ledger(&self, merchant: &Key) -> ReadResult<EventLedger> {
+        Ok(EVENT_LEDGERS.get(self, merchant)?.unwrap_or_default())
+    }
+
+    /// Reads a merchant's ledger and decodes it only if it differs from `before`. `None` if no
+    /// event was ever posted or verified.
+    pub fn event_ledger_cached(
+        &self,
+        merchant: &Key,
+        before: Option<&CachedEntry<EventLedger>>,
+    ) -> ReadResult<Option<CachedEntry<EventLedger>>> {
+        self.read_cached(&EVENT_LEDGERS.key(merchant), before)
+    }
+
+    /// Returns the number of ignored webhooks of the partner interface.
+    pub fn ignored_webhooks(&self) -> ReadResult<u64> {
+        Ok(IGNORED_WEBHOOKS.get(self, ())?.unwrap_or_default())
+    }
+
+    /// Returns at most `most` ignored webhooks of the partner interface, newest first.
+    pub fn newest_ignored_webhooks(&self, most: usize) -> ReadResult<Vec<PartnerWebhook>> {
+        let all: Vec<PartnerWebhook> = PARTNER_WEBHOOKS.list(self)?;
+        let mut ignored: Vec<_> = all.into_iter().filter(|one| one.ignored.is_some()).collect();
+        ignored.sort_by_key(|one| std::cmp::Reverse(one.at));
+        ignored.truncate(most);
+        Ok(ignored)
+    }
+
+    /// Returns at most `most` posted ids of a merchant that wait to be verified, longest waiting
+    /// first.
+    pub fn events_waiting(&self, merchant: &Key, most: usize) -> ReadResult<Vec<String>> {
+        // No page is empty.
+        let pages = EVENTS_WAITING.under(merchant).entries_after(self, None, most)?;
+        Ok(pages.into_iter().flat_map(|(_, ids)| ids).take(most).collect())
+    }
+
+    /// Returns at most `most` posted ids that the service does not have.
+    pub fn events_forged(&self, merchant: &Key, most: usize) -> ReadResult<Vec<String>> {
+        let forged = EVENTS_FORGED.under(merchant);
+        let entries = self.scan_from(forged.prefix(), None, most)?;
+        entries.iter().map(|(key, _)| forged.parse(key)).collect()
+    }
+
+    /// Returns the ids of a merchant's newest events in the order in which they became known,
+    /// newest first.
+    pub fn events_newest(&self, merchant: &Key, most: usize) -> ReadResult<Vec<String>> {
+        let told = self.event_ledger(merchant)?.verified;
+        let mut ids = Vec::new();
+        for number in (1..=told).rev().take(most) {
+            ids.extend(EVENT_NUMBERS.get(self, (merchant, number))?);
+        }
+        Ok(ids)
+    }
+}
+
+/// An entry's bytes and the value decoded from them.
+#[derive(Debug, Clone)]
+pub struct CachedEntry<T> {
+    bytes: Arc<[u8]>,
+    pub value: Arc<T>,
+}
+
+impl ReadModel {
+    /// Returns the observed state of a resource that is read often. Decodes the entry only if its
+    /// bytes differ from those of `before`.
+    pub fn observed_cached(
+        &self,
+        key: &Key,
+        before: Option<&CachedEntry<Observed>>,
+    ) -> ReadResult<Option<CachedEntry<Observed>>> {
+        self.read_cached(&OBSERVED.key(key), before)
+    }
+
+    /// Reads an entry and decodes it only if its bytes differ from those of `before`.
+    fn read_cached<T: DeserializeOwned + Clone>(
+        &self,
+        entry: &[u8],
+        before: Option<&CachedEntry<T>>,
+    ) -> ReadResult<Option<CachedEntry<T>>> {
+        let Some(bytes) = self.index.get(entry)? else { return Ok(None) };
+        if let Some(before) = before.filter(|before| *before.bytes == *bytes) {
+            return Ok(Some(before.clone()));
+        }
+        let value = Arc::new(decode(entry, &bytes)?);
+        Ok(Some(CachedEntry { bytes: bytes.into(), value }))
+    }
 }

@@ -12,15 +12,15 @@ use crate::model::events::event::{EventStatus, VerifiedEvent};
 use crate::model::state::lifecycle::ACTION_RETENTION;
 use crate::model::state::observed::Observed;
 use crate::store::index::ordered::KeyValue;
-use crate::store::read_model::events::{
-    EVENT_LEDGERS, EVENT_NUMBERS, EVENTS, EVENTS_MALFORMED, EVENTS_UNMATCHED,
-};
 use crate::store::read_model::hooks::{
     ACTION_REQUESTS, FAILED_ACTIONS, HOOK_CURSORS, HOOK_DEPTHS, HOOKS_FAILED,
 };
 use crate::store::read_model::journal_refs::{INTENT_POSITIONS, IntentPosition, SEQUENCES};
 use crate::store::read_model::model::{Entries, ReadModel, ReadResult, decode};
-use crate::store::read_model::resources::{OBSERVED, OPEN_BY_KEY, SUSPENDED};
+use crate::store::read_model::resources::{
+    EVENT_LEDGERS, EVENT_NUMBERS, EVENTS, EVENTS_MALFORMED, EVENTS_UNMATCHED, OBSERVED,
+    OPEN_BY_KEY, SUSPENDED,
+};
 
 impl ReadModel {
     /// Returns the numbers and ids of at most `most` events of a merchant behind the number
@@ -92,7 +92,7 @@ impl ReadModel {
 
 /// Conditions that keep a merchant's events from being dropped.
 #[derive(Debug)]
-pub(in crate::store) struct RetentionCheck<'a> {
+pub(crate) struct RetentionCheck<'a> {
     merchant: &'a Key,
     /// Every known script was run for the events up to this number.
     ran_to: u64,
@@ -101,7 +101,7 @@ pub(in crate::store) struct RetentionCheck<'a> {
 }
 
 impl<'a> RetentionCheck<'a> {
-    pub(in crate::store) fn of(entries: &impl Entries, merchant: &'a Key) -> ReadResult<Self> {
+    pub(crate) fn of(entries: &impl Entries, merchant: &'a Key) -> ReadResult<Self> {
         let ledger = EVENT_LEDGERS.get(entries, merchant)?.unwrap_or_default();
         let cursors = HOOK_CURSORS.under(merchant).list(entries)?.into_iter();
         let ran_to = cursors.map(|cursor| cursor.to).fold(ledger.ran_to, u64::min);
@@ -116,7 +116,7 @@ impl<'a> RetentionCheck<'a> {
     /// - its hooks were run and none failed,
     /// - its actions are settled, and failed ones acknowledged,
     /// - and no intent is open for a resource that it is about.
-    pub(in crate::store) fn droppable(
+    pub(crate) fn droppable(
         &self,
         entries: &impl Entries,
         (number, id): (u64, &str),
@@ -150,7 +150,7 @@ impl<'a> RetentionCheck<'a> {
 
 /// Age of an action, which decides if retention may drop it.
 #[derive(Debug)]
-pub(in crate::store) enum ActionRetention {
+pub(crate) enum ActionRetention {
     /// It must be kept, or is no action of a hook.
     Keep,
     /// It was settled so long ago that it may be dropped.
@@ -188,7 +188,7 @@ impl ReadModel {
 
 /// Returns the age of an action at the time `at`. Callers check separately, by [`pending_actions`],
 /// that no hook still waits for its result.
-pub(in crate::store) fn retention_of(
+pub(crate) fn retention_of(
     entries: &impl Entries,
     action: &Key,
     at: DateTime<Utc>,
@@ -210,7 +210,7 @@ pub(in crate::store) fn retention_of(
     Ok(if old { ActionRetention::Droppable(Box::new(known)) } else { ActionRetention::Keep })
 }
 
-pub(in crate::store) fn pending_actions(entries: &impl Entries) -> ReadResult<BTreeSet<Key>> {
+pub(crate) fn pending_actions(entries: &impl Entries) -> ReadResult<BTreeSet<Key>> {
     let pending = ACTION_REQUESTS.list(entries)?;
     Ok(pending.iter().filter_map(|pending| pending.action().ok()).collect())
 }

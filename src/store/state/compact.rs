@@ -1,5 +1,6 @@
 //! Compaction: replaces the records so far by a snapshot, and removes data that is no longer
-//! needed.
+//! needed. The archive keeps the replaced segments, each while any of its records, or of its
+//! evidence about money, is young enough.
 //!
 //! The same code runs beside the daemon and without it:
 //!
@@ -17,16 +18,20 @@
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
 use crate::base::hash::Digest;
+use crate::base::id::IntentId;
 use crate::model::record::Record;
 use crate::model::state::lifecycle::Compacted;
+use crate::store::disk::directory::RealDisk;
 use crate::store::disk::traits::Disk;
 use crate::store::error::{OpenError, OpenResult};
 use crate::store::index::buffered::BufferedIndex;
@@ -36,12 +41,10 @@ use crate::store::journal::{files, log};
 use crate::store::projection::fold::IndexFold;
 use crate::store::read_model::resources::FOLD_VERSION;
 use crate::store::state::index::IndexSlots;
-use crate::store::state::snapshot::FreshIndex;
+use crate::store::state::snapshot::{FreshIndex, newest_named};
 use crate::store::vault::values::Vault;
-use crate::store::writer::core::Commit;
+use crate::store::writer::core::{Commit, decoded};
 use crate::store::writer::handle::Writer;
-
-pub use crate::store::state::archive::{Archive, ArchivePolicy};
 
 /// The fresh index follows the journal until at most this number of records is left.
 const LEFT_MAX: u64 = 256;
@@ -50,7 +53,7 @@ const DUE_BYTES_MIN: u64 = 64 << 20;
 /// Records must take at least this many times the bytes of the snapshot.
 const DUE_TIMES: u64 = 2;
 
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompactionResult {
     /// The record that names the snapshot; `None` if no record followed the last compaction.
     pub compacted: Option<Compacted>,
@@ -205,7 +208,7 @@ impl Compactor {
     fn archive_old_segments(&self, history: ArchivePolicy) -> OpenResult<usize> {
         let reader = JournalReader::over(Arc::clone(&self.journal));
         let durable = self.writer.head().sequence;
-        let Some(head) = super::snapshot::newest_named(&reader, durable)? else { return Ok(0) };
+        let Some(head) = newest_named(&reader, durable)? else { return Ok(0) };
         if reader.first()?.is_none_or(|first| first > head.sequence) {
             return Ok(0);
         }
@@ -256,7 +259,139 @@ impl Sizes {
 }
 
 /// Returns the bytes of the files on a disk. A file that is removed meanwhile does not count.
-pub(crate) fn bytes_on_disk(disk: &dyn Disk) -> std::io::Result<u64> {
+fn bytes_on_disk(disk: &dyn Disk) -> std::io::Result<u64> {
     let lengths = disk.list()?.into_iter().filter_map(|file| disk.len(&file).ok());
     Ok(lengths.fold(0, u64::saturating_add))
+}
+
+/// Treatment of the records that a snapshot replaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ArchivePolicy {
+    /// The records are archived.
+    Keep,
+    /// The records are archived. A segment is dropped once all of it is older than this, in
+    /// seconds.
+    KeepFor(i64),
+    /// The records are dropped, and so is the present archive.
+    Drop,
+}
+
+/// Place of archived segments; created with the first one.
+#[derive(Debug)]
+pub struct Archive {
+    dir: PathBuf,
+    disk: OnceLock<Arc<dyn Disk>>,
+}
+
+impl Archive {
+    /// Returns the archive in this folder, which need not exist.
+    pub fn in_folder(dir: PathBuf) -> Self {
+        Self { dir, disk: OnceLock::new() }
+    }
+
+    pub fn over(disk: Arc<dyn Disk>) -> Self {
+        Self { dir: PathBuf::new(), disk: OnceLock::from(disk) }
+    }
+
+    /// Returns the archive's disk, if it exists.
+    fn open_existing(&self) -> OpenResult<Option<Arc<dyn Disk>>> {
+        if self.disk.get().is_none() && !self.dir.is_dir() {
+            return Ok(None);
+        }
+        self.open_or_create().map(Some)
+    }
+
+    /// Returns the archive's disk, and creates it if necessary.
+    fn open_or_create(&self) -> OpenResult<Arc<dyn Disk>> {
+        if let Some(disk) = self.disk.get() {
+            return Ok(Arc::clone(disk));
+        }
+        let opened = RealDisk::open(&self.dir);
+        let opened = opened.map_err(|source| OpenError::Io { dir: self.dir.clone(), source })?;
+        Ok(Arc::clone(self.disk.get_or_init(|| Arc::new(opened))))
+    }
+
+    /// Drops the segments that `history` no longer keeps, oldest first, so that the rest has no
+    /// gap; returns their number.
+    fn drop_expired(&self, history: ArchivePolicy, now: DateTime<Utc>) -> OpenResult<usize> {
+        let Some(disk) = self.open_existing()? else { return Ok(0) };
+        let reader = JournalReader::over(Arc::clone(&disk));
+        let segments = reader.segments()?;
+        let mut dropped = 0_usize;
+        let mut money = BTreeSet::new();
+        // The newest segment ends where its records end.
+        let ends = segments.iter().skip(1).map(|next| next.saturating_sub(1)).chain([u64::MAX]);
+        for (first, last) in segments.iter().copied().zip(ends) {
+            if !is_expired(&reader, (first, last), (history, now), &mut money)? {
+                break;
+            }
+            files::remove_segment(&*disk, first)?;
+            dropped = dropped.saturating_add(1);
+        }
+        Ok(dropped)
+    }
+}
+
+/// Returns true if nothing in a segment must be kept.
+fn is_expired(
+    reader: &JournalReader,
+    (first, last): (u64, u64),
+    (history, now): (ArchivePolicy, DateTime<Utc>),
+    money: &mut BTreeSet<IntentId>,
+) -> OpenResult<bool> {
+    let keep = match history {
+        ArchivePolicy::Keep => return Ok(false),
+        ArchivePolicy::Drop => return Ok(true),
+        ArchivePolicy::KeepFor(seconds) => {
+            TimeDelta::try_seconds(seconds).unwrap_or(TimeDelta::MAX)
+        }
+    };
+    let mut age = SegmentAge::default();
+    for record in decoded(reader.segment_records(first, last)?) {
+        age.note(&record?.1, money);
+    }
+    Ok(age.is_expired(keep, now))
+}
+
+/// Minimum age of approvals and of intents that move money before they are dropped: six months.
+const EVIDENCE: TimeDelta = TimeDelta::days(184);
+
+/// The newest times that records name.
+#[derive(Debug, Default)]
+pub(crate) struct SegmentAge {
+    newest: Option<DateTime<Utc>>,
+    /// The newest time among evidence.
+    evidence: Option<DateTime<Utc>>,
+}
+
+impl SegmentAge {
+    /// Notes a record. `money` holds the intents so far that move money.
+    pub(crate) fn note(&mut self, record: &Record, money: &mut BTreeSet<IntentId>) {
+        let at = record.time();
+        self.newest = self.newest.max(at);
+        if is_evidence(record, money) {
+            self.evidence = self.evidence.max(at);
+        }
+    }
+
+    /// Returns true if all records are older than `keep`, and all evidence is also older than six
+    /// months. A segment without any time is kept.
+    fn is_expired(&self, keep: TimeDelta, now: DateTime<Utc>) -> bool {
+        let older = |at: DateTime<Utc>, than: TimeDelta| {
+            now.checked_sub_signed(than).is_some_and(|horizon| at < horizon)
+        };
+        let evidence = self.evidence.is_none_or(|at| older(at, keep.max(EVIDENCE)));
+        self.newest.is_some_and(|at| older(at, keep)) && evidence
+    }
+}
+
+fn is_evidence(record: &Record, money: &mut BTreeSet<IntentId>) -> bool {
+    if let Record::Intent(intent) = record
+        && !intent.exposure.moves.is_empty()
+    {
+        money.insert(intent.id);
+    }
+    matches!(record, Record::Approval(_) | Record::PlanApproval(_))
+        || record.intent_id().is_some_and(|id| money.contains(&id))
 }

@@ -14,11 +14,10 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use crate::model::record::Record;
-use crate::store::disk::directory::{LockOwner, StateLock};
-use crate::store::disk::real::sync_dir;
+use crate::store::disk::directory::{LockOwner, StateLock, sync_dir};
 use crate::store::error::{OpenError, OpenReport, OpenResult};
 use crate::store::index::buffered::BufferedIndex;
-use crate::store::index::ordered::{Batch, Index, IndexError, MemoryIndex};
+use crate::store::index::ordered::{Batch, Index, IndexError, IndexResult, MemoryIndex};
 use crate::store::index::sled::SledIndex;
 use crate::store::journal::chain::{Head, Position};
 use crate::store::projection::fold::IndexFold;
@@ -56,7 +55,7 @@ pub fn open_closed(
 
 /// Opens a private index, beside any state. Flushed values survive the end of the process, but not
 /// a power cut.
-pub fn private_index(dir: &Path) -> Result<Arc<dyn Index>, IndexError> {
+pub fn private_index(dir: &Path) -> IndexResult<Arc<dyn Index>> {
     Ok(Arc::new(SledIndex::open(dir)?.without_sync()))
 }
 
@@ -97,13 +96,8 @@ pub async fn close_state(
     let mut parts = writer.close().await?;
     parts.journal.sync_mark()?;
     let position = parts.journal.position();
-    note_closed(index, &position)?;
+    replace_mark(index, BOOT, (CLEAN, &position))?;
     Ok(position.head)
-}
-
-/// Notes the journal's position at a clean stop.
-pub(crate) fn note_closed(index: &dyn Index, position: &Position) -> OpenResult {
-    replace_mark(index, BOOT, (CLEAN, position))
 }
 
 /// Notes the boot under which the index is open: until a clean stop, a power cut may leave
@@ -136,19 +130,25 @@ const SECOND: &str = "sled.next";
 /// Exists while the second folder is in use.
 const NEWER: &str = "sled.newer";
 
-/// Creates indexes beside the one in use.
+/// Creates indexes beside the one in use. Without an own form, an index has no place on disk.
 pub trait IndexSlots: Send + Sync + Debug {
-    fn create(&self) -> Result<Arc<dyn Index>, IndexError>;
+    fn create(&self) -> IndexResult<Arc<dyn Index>>;
 
     /// Notes, durably, that the fresh index is in use, and removes the former one, which no code
     /// uses any more.
-    fn switch(&self) -> Result<(), IndexError>;
+    fn switch(&self) -> IndexResult {
+        Ok(())
+    }
 
     /// Removes an unused index beside the one in use.
-    fn discard(&self) -> Result<(), IndexError>;
+    fn discard(&self) -> IndexResult {
+        Ok(())
+    }
 
     /// Returns the bytes on disk of the index in use.
-    fn bytes(&self) -> u64;
+    fn bytes(&self) -> u64 {
+        0
+    }
 }
 
 #[derive(Debug)]
@@ -171,20 +171,20 @@ impl IndexFolders {
 }
 
 impl IndexSlots for IndexFolders {
-    fn create(&self) -> Result<Arc<dyn Index>, IndexError> {
+    fn create(&self) -> IndexResult<Arc<dyn Index>> {
         let folder = self.dir.join(self.names.lock().1);
         remove_folder(&folder).map_err(self.to_index_error())?;
         Ok(Arc::new(SledIndex::open(&folder)?))
     }
 
-    fn switch(&self) -> Result<(), IndexError> {
+    fn switch(&self) -> IndexResult {
         let mut names = self.names.lock();
         *names = (names.1, names.0);
         note_second(&self.dir, names.0 == SECOND).map_err(self.to_index_error())?;
         remove_folder(&self.dir.join(names.1)).map_err(self.to_index_error())
     }
 
-    fn discard(&self) -> Result<(), IndexError> {
+    fn discard(&self) -> IndexResult {
         remove_folder(&self.dir.join(self.names.lock().1)).map_err(self.to_index_error())
     }
 
@@ -201,25 +201,13 @@ impl IndexSlots for IndexFolders {
 pub struct MemorySlots;
 
 impl IndexSlots for MemorySlots {
-    fn create(&self) -> Result<Arc<dyn Index>, IndexError> {
+    fn create(&self) -> IndexResult<Arc<dyn Index>> {
         Ok(Arc::new(MemoryIndex::new()))
-    }
-
-    fn switch(&self) -> Result<(), IndexError> {
-        Ok(())
-    }
-
-    fn discard(&self) -> Result<(), IndexError> {
-        Ok(())
-    }
-
-    fn bytes(&self) -> u64 {
-        0
     }
 }
 
 /// Moves the folder in use to its place, and removes the other one.
-pub(crate) fn settle_slots(dir: &Path) -> io::Result<()> {
+fn settle_slots(dir: &Path) -> io::Result<()> {
     let (first, second) = (dir.join(FIRST), dir.join(SECOND));
     if is_unsettled(dir) {
         if second.is_dir() {
@@ -233,7 +221,7 @@ pub(crate) fn settle_slots(dir: &Path) -> io::Result<()> {
 }
 
 /// Returns true if another folder than the first is in use.
-pub(crate) fn is_unsettled(dir: &Path) -> bool {
+fn is_unsettled(dir: &Path) -> bool {
     dir.join(NEWER).exists()
 }
 

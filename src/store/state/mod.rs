@@ -1,6 +1,5 @@
 //! A state directory: open, own, compact, exchange the key.
 
-pub mod archive;
 pub mod compact;
 pub mod index;
 pub mod open;

@@ -11,8 +11,7 @@ use serde::Serialize;
 use crate::base::id::Key;
 use crate::model::intent::StoredBody;
 use crate::model::record::{Record, StateOwner};
-use crate::store::disk::directory::{LockOwner, StateLock};
-use crate::store::disk::real::RealDisk;
+use crate::store::disk::directory::{LockOwner, RealDisk, StateLock};
 use crate::store::disk::traits::Disk;
 use crate::store::error::{OpenError, OpenReport, OpenResult};
 use crate::store::index::ordered::{Batch, Index, IndexError};
@@ -269,7 +268,7 @@ pub fn assemble(
     let StateParts { journal, vault, index, boot, rebuild, segment_bytes, watch } = pieces;
     let vault = Vault::open(vault, key)?;
     let trust = check_trust(&*index, &boot, rebuild, &mut found)?;
-    let marked = watch.as_ref().and_then(StateMark::expected_head);
+    let marked = watch.as_ref().and_then(|watch| watch.mark.head().filter(|_| !watch.restoring));
     let options = JournalOptions { segment_bytes, marked, ..JournalOptions::default() };
     let ((mut journal, behind), mut fold) = catch_up(journal, &index, trust, options, &mut found)?;
     if let Some(watch) = watch {
@@ -360,6 +359,6 @@ fn load_base(
         found.rebuilt = found.rebuilt.take().or(Some(why));
         clear_index(&**index)?;
     }
-    snapshot::load(journal, &base, &**index)?;
+    snapshot::load(&journal.reader(), &base, journal.head().sequence, &**index)?;
     Ok(Some(base.head))
 }

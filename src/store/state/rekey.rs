@@ -20,7 +20,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::CryptoRng;
 
 use crate::model::record::{Record, Rekeyed};
-use crate::store::disk::real::{RealDisk, sync_dir};
+use crate::store::disk::directory::{RealDisk, sync_dir};
 use crate::store::disk::traits::Disk;
 use crate::store::error::StoreError;
 use crate::store::projection::fold::IndexFold;
@@ -53,7 +53,6 @@ pub struct RekeyRequest {
 
 #[derive(Debug, thiserror::Error)]
 pub enum RekeyError {
-    /// A key cannot be read, created or stored.
     #[error("exchange the key, nothing was changed: {0}")]
     Key(#[source] MasterKeyError),
     #[error(transparent)]
@@ -69,7 +68,6 @@ pub enum RekeyError {
         there"
     )]
     Unsettled(#[source] MasterKeyError),
-    /// The new key opens the state, and the journal has no record of it.
     #[error("the key was exchanged, but the journal does not record it: {0}")]
     Unrecorded(#[source] StoreError),
     /// The configuration gives the key, and no new one was given.
@@ -77,7 +75,6 @@ pub enum RekeyError {
         "exchange the key: secrets.key holds it; name the file of the new key with --new-key-file"
     )]
     NewMissing,
-    /// A new key was given, although the command generates it.
     #[error("exchange the key: a new key replaces {}; leave --new-key-file out", path.display())]
     NewUnexpected { path: PathBuf },
 }

@@ -11,7 +11,7 @@ use data_encoding::HEXLOWER;
 use crate::base::hash::Digest;
 use crate::model::record::Record;
 use crate::model::state::lifecycle::Restored;
-use crate::store::disk::real::{RealDisk, sync_dir};
+use crate::store::disk::directory::{RealDisk, sync_dir};
 use crate::store::error::{OpenError, OpenReport, OpenResult, RollbackDetected};
 use crate::store::index::ordered::Index;
 use crate::store::journal::chain::Head;
@@ -114,11 +114,6 @@ fn is_id(text: &str) -> bool {
 }
 
 impl StateMark {
-    /// Returns the head that the journal should run through.
-    pub(crate) fn expected_head(&self) -> Option<Head> {
-        self.mark.head().filter(|_| !self.restoring)
-    }
-
     /// Makes the mark follow the journal. A journal that does not run through it begins a new
     /// epoch, durable before anything else.
     pub(crate) fn begin(

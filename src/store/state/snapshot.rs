@@ -7,13 +7,11 @@
 use std::sync::Arc;
 
 use crate::model::record::Record;
-use crate::model::state::lifecycle::Compacted;
 use crate::store::disk::traits::{ByteReader, to_usize};
 use crate::store::error::{OpenError, OpenResult, StoreError};
 use crate::store::index::buffered::BufferedIndex;
 use crate::store::index::ordered::{Batch, Index};
 use crate::store::journal::chain::{Head, JournalError};
-use crate::store::journal::log::Journal;
 use crate::store::journal::read::{JournalReader, JournalRecords};
 use crate::store::journal::segment::{SnapshotHeader, snapshot_name};
 use crate::store::projection::fold::IndexFold;
@@ -26,7 +24,7 @@ use crate::store::writer::core::{Fold, decoded};
 const BATCH_ENTRIES_MAX: usize = 256;
 
 /// Returns the body of a snapshot: every entry of the fold.
-pub(in crate::store) fn body(index: &dyn Index) -> OpenResult<Vec<u8>> {
+pub(crate) fn body(index: &dyn Index) -> OpenResult<Vec<u8>> {
     let mut body = Vec::new();
     for (key, value) in entries(index)? {
         for part in [key, value] {
@@ -37,14 +35,9 @@ pub(in crate::store) fn body(index: &dyn Index) -> OpenResult<Vec<u8>> {
     Ok(body)
 }
 
-/// Fills an empty index from the snapshot at which the journal begins.
-pub(crate) fn load(journal: &Journal, base: &SnapshotHeader, index: &dyn Index) -> OpenResult {
-    load_from(&journal.reader(), base, journal.head().sequence, index)
-}
-
-/// Same as `load`, for a journal that others append to. `last` is a durable record behind the one
-/// that names the snapshot.
-pub(crate) fn load_from(
+/// Fills an empty index from the snapshot at which the journal begins; others may append to the
+/// journal. `last` is a durable record behind the one that names the snapshot.
+pub(crate) fn load(
     journal: &JournalReader,
     base: &SnapshotHeader,
     last: u64,
@@ -109,14 +102,11 @@ fn names(reader: &JournalReader, base: &SnapshotHeader, last: u64) -> OpenResult
         if let (_, Record::Compacted(compacted)) = record?
             && compacted.sequence == base.head.sequence
         {
-            return Ok(matches(&compacted, base));
+            return Ok(*compacted.snapshot.as_bytes() == base.hash
+                && *compacted.replaces.as_bytes() == base.head.hash);
         }
     }
     Ok(false)
-}
-
-fn matches(compacted: &Compacted, base: &SnapshotHeader) -> bool {
-    *compacted.snapshot.as_bytes() == base.hash && *compacted.replaces.as_bytes() == base.head.hash
 }
 
 /// Returns the record behind which the newest snapshot lies that a record up to `last` names.
@@ -182,7 +172,7 @@ impl FreshIndex {
     ) -> OpenResult<Vec<u8>> {
         let mut reached = Head::EMPTY;
         if let Some(base) = journal.base()? {
-            load_from(journal, &base, head.sequence, &*scratch)?;
+            load(journal, &base, head.sequence, &*scratch)?;
             reached = base.head;
         }
         let mut fresh = Self::over(journal, scratch, reached);

@@ -4,12 +4,31 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use parking_lot::Mutex;
 use serde_json::json;
 
 use crate::base::hash::{SourceId, sha256};
 use crate::base::id::{IntentId, Key, Mode};
 use crate::model::intent::Intent;
+use crate::model::record::Record;
 use crate::store::disk::traits::{Disk, MemoryDisk};
+use crate::store::error::Folded;
+use crate::store::index::ordered::{Batch, Index};
+use crate::store::projection::fold::fold_record;
+use crate::store::read_model::model::Changes;
+
+/// Folds one record: reads through the batch, writes into it.
+pub(crate) fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Folded {
+    fold_record(&mut Changes::new(index, batch), record)
+}
+
+impl MemoryDisk {
+    /// Returns a disk with the same files that shares nothing with this one.
+    #[must_use]
+    pub(crate) fn copy(&self) -> Self {
+        Self { files: Arc::new(Mutex::new(self.files.lock().clone())) }
+    }
+}
 
 /// A disk in memory whose syncs are counted and whose writes and syncs fail on demand.
 #[derive(Debug, Clone, Default)]

@@ -181,16 +181,13 @@ pub(crate) fn remove_leftovers(disk: &dyn Disk, generation: u64) -> io::Result<(
 pub enum VaultError {
     #[error("{doing} vault/{file}: {source}")]
     Io { doing: &'static str, file: &'static str, source: io::Error },
-    /// The vault was sealed under another master key.
     #[error("open the vault: it was made with another key; give the key it was made with")]
     WrongKey,
-    /// The master key was exchanged for another one.
     #[error(
         "open the vault: `reckon store rekey` exchanged its key at {}; give the key that it got then",
         timestamp(at)
     )]
     Rekeyed { at: DateTime<Utc> },
-    /// The new master key is one that the state has or had.
     #[error("exchange the key: the state has or had this key; give a new one")]
     KeyUsed,
     /// A data key cannot be wrapped under the new master key; nothing was changed.
@@ -205,10 +202,8 @@ pub enum VaultError {
     Erased { reference: VaultRef },
     #[error("unseal {reference}: there is no such value in vault/data; restore it from a backup")]
     Missing { reference: VaultRef },
-    /// The value or its key is damaged.
     #[error("unseal {reference}: it or its key is damaged; restore the vault from a backup")]
     Damaged { reference: VaultRef },
-    /// A key for this subject is damaged.
     #[error(
         "seal a value of {subject}: its key in vault/keys is damaged; restore it from a backup"
     )]
@@ -216,7 +211,6 @@ pub enum VaultError {
     /// A value or the name of its subject is too long; nothing was written.
     #[error("seal {bytes} bytes: at most {limit} fit")]
     TooLarge { bytes: usize, limit: usize },
-    /// An earlier write failed, so nothing more is accepted.
     #[error("write to the vault: an earlier write failed ({cause}); stop and open it again")]
     Poisoned { cause: String },
 }

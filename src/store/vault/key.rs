@@ -8,12 +8,12 @@
 //! Contract: 32 bytes, never shown, and wiped when dropped. Every use derives a key of its own, so
 //! no two purposes share one.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Write;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::{fmt, fs, io};
+use std::{fs, io};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -21,10 +21,10 @@ use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{Key, KeyInit, XChaCha20Poly1305, XNonce};
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use rand_core::CryptoRng;
-use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::store::disk::real::sync_dir;
+use crate::store::disk::directory::{create_private, sync_dir};
 
 /// The name of the key file, beside the state directory.
 pub const KEY_FILE: &str = ".reckon.key";
@@ -32,7 +32,8 @@ pub const KEY_FILE: &str = ".reckon.key";
 const FILE_BYTES_MAX: u64 = 256;
 
 /// 32 secret bytes.
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
+#[debug("MasterKey(…)")]
 pub struct MasterKey(Zeroizing<[u8; 32]>);
 
 impl MasterKey {
@@ -104,8 +105,7 @@ impl MasterKey {
     pub(crate) fn write_new(&self, path: &Path, rng: &mut dyn CryptoRng) -> io::Result<()> {
         let dir = folder_of(path);
         let temporary = dir.join(format!("{KEY_FILE}.{:016x}", rng.next_u64()));
-        let mut file =
-            OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
+        let mut file = create_private(&temporary)?;
         let text = self.to_base64();
         let linked = file
             .write_all(text.as_bytes())
@@ -131,12 +131,6 @@ impl MasterKey {
     }
 }
 
-impl fmt::Debug for MasterKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("MasterKey(…)")
-    }
-}
-
 fn read_private(file: File, path: &Path) -> Result<Zeroizing<String>, MasterKeyError> {
     let place = |source| MasterKeyError::io(path, source);
     let meta = file.metadata().map_err(place)?;
@@ -156,7 +150,6 @@ pub enum MasterKeyError {
         "read the key: it is not 32 bytes in base64; create one with `openssl rand -base64 32`"
     )]
     Malformed,
-    /// Others may read the key file.
     #[error(
         "read the key file {path}: readable by other users; `chmod 600` it, or create a new \
         key"
@@ -168,13 +161,11 @@ pub enum MasterKeyError {
          --new-key-file"
     )]
     Link { path: PathBuf },
-    /// The key file opens another state, too.
     #[error(
         "{path} opens the state {other}, too: set secrets.key in reckon.yaml for one of them, and name the file of its new \
          key with --new-key-file"
     )]
     Shared { path: PathBuf, other: PathBuf },
-    /// The file could not be read or created.
     #[error("read or make the key file {path}: {source}")]
     Io { path: PathBuf, source: io::Error },
 }
@@ -235,25 +226,26 @@ pub(crate) fn random_bytes<const N: usize>(rng: &mut dyn CryptoRng) -> [u8; N] {
 }
 
 /// The name of a sealed value: 16 random bytes, written as 32 hex digits.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    SerializeDisplay,
+    DeserializeFromStr,
+    derive_more::Display,
+    derive_more::Debug,
+)]
+#[display("{}", HEXLOWER_PERMISSIVE.encode(_0))]
+#[debug("VaultRef({self})")]
 pub struct VaultRef(pub(crate) [u8; 16]);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("read the name of a sealed value: it is not 32 hex digits")]
 pub struct VaultRefError;
-
-impl fmt::Display for VaultRef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&HEXLOWER_PERMISSIVE.encode(&self.0))
-    }
-}
-
-impl fmt::Debug for VaultRef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "VaultRef({self})")
-    }
-}
 
 impl FromStr for VaultRef {
     type Err = VaultRefError;
@@ -261,20 +253,6 @@ impl FromStr for VaultRef {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let bytes = HEXLOWER_PERMISSIVE.decode(text.as_bytes()).map_err(|_| VaultRefError)?;
         bytes.try_into().map(Self).map_err(|_| VaultRefError)
-    }
-}
-
-impl TryFrom<String> for VaultRef {
-    type Error = VaultRefError;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<VaultRef> for String {
-    fn from(reference: VaultRef) -> Self {
-        reference.to_string()
     }
 }
 

@@ -11,23 +11,28 @@
 //!
 //! A retired key opens values and seals none: the master key that wrapped it first was exchanged.
 //!
+//! A body that came from outside, and is acknowledged only when it is durable, lies in the record
+//! itself, sealed as in the vault: one sync makes both durable, where a record that names a value of
+//! the vault needs two. Erasing its subject makes it as unreadable as the others.
+//!
 //! The file may hold several keys of one subject: two values of a new subject may be sealed before
 //! either is written. Erasing rewrites the file without them, but keeps their ids, so that an
 //! erased value differs from a damaged one.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::{fmt, io};
+use std::io;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD_NO_PAD;
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
-use crate::store::disk::traits::{ByteReader, Disk, to_u64};
+use crate::store::disk::traits::{ByteReader, Disk};
 use crate::store::vault::frame::{Scan, VaultError, VaultResult};
 use crate::store::vault::key::{DataKey, KeyId, MasterKey, VaultRef, WrappedKey, random_bytes};
 use crate::store::vault::wrapping::{Identity, Wrapping};
 use crate::store::vault::{frame, key};
 
-/// The file of keys.
 pub const KEYS_FILE: &str = "keys";
 const KEY: u8 = 1;
 const ERASED: u8 = 2;
@@ -217,8 +222,15 @@ pub(crate) fn read_wrapping(disk: &dyn Disk, master: &MasterKey) -> VaultResult<
 /// Name of any file of sealed values in messages.
 pub(crate) const DATA_FILE: &str = frame::FIRST;
 
+/// Prefix of a sealed text; the name of a value in the vault is hex digits alone.
+pub(crate) const SEALED: &str = "sealed:";
+/// The longest sealed value within a record, in bytes: longer ones would make records and index
+/// heavy.
+const WITHIN_BYTES_MAX: usize = 16 << 10;
+
 /// A value sealed and ready to be written; its `Debug` shows no plaintext.
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
+#[debug("Sealed({reference}, {} bytes)", payload.len())]
 pub struct SealedValue {
     pub(crate) reference: VaultRef,
     pub(crate) payload: Vec<u8>,
@@ -231,16 +243,16 @@ impl SealedValue {
     pub fn reference(&self) -> VaultRef {
         self.reference
     }
-}
 
-impl fmt::Debug for SealedValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { reference, payload, new_key } = self;
-        f.debug_struct("Sealed")
-            .field("reference", reference)
-            .field("bytes", &to_u64(payload.len()))
-            .field("new_key", &new_key.is_some())
-            .finish()
+    /// Returns the text that a record holds in place of a name. `None` if the value must be written
+    /// to the vault: it is too long, or its subject's key is not on disk yet.
+    pub fn inline_text(&self) -> Option<String> {
+        let fits = self.new_key.is_none() && self.payload.len() <= WITHIN_BYTES_MAX;
+        fits.then(|| {
+            let mut text = SEALED.to_owned();
+            BASE64_STANDARD_NO_PAD.encode_string(&self.payload, &mut text);
+            text
+        })
     }
 }
 

@@ -3,7 +3,6 @@
 pub mod frame;
 pub mod key;
 pub mod keys;
-pub mod references;
 pub mod upkeep;
 pub mod values;
 pub mod wrapping;

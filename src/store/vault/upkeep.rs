@@ -9,14 +9,21 @@
 //! Assumptions: every value before the end of the survey is named by bytes that the survey read, or
 //! will never be named.
 //!
+//! With a list of record kinds that name values, a kind missing from it would lose its values. So
+//! there is no list: every run of 32 hex digits that is the name of a value keeps that value. Every
+//! text that begins like a sealed one keeps its key. A contiguous name is found, also if it is read
+//! in two parts. Bytes that only look like a name keep a value needlessly.
+//!
 //! Guarantees of an exchange: one replacement of the file of keys decides which of the two keys opens
 //! the vault. Every data key is wrapped anew under the new key, and seals nothing any more: the next
 //! value of its subject gets a data key that the old master key never wrapped. Values sealed before
 //! stay readable. A value that is sealed but not written yet is not lost: a fresh data key is wrapped
 //! when it is written.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD_NO_PAD;
 use chrono::{DateTime, Utc};
 use rand_core::CryptoRng;
 
@@ -27,8 +34,7 @@ use crate::store::vault::frame::{
     NEXT, Scan, VaultError, VaultResult, generation_name, remove_leftovers,
 };
 use crate::store::vault::key::{KeyId, MasterKey, VaultRef};
-use crate::store::vault::keys::{Blob, list_values};
-use crate::store::vault::references::NameSearch;
+use crate::store::vault::keys::{Blob, SEALED, list_values};
 use crate::store::vault::values::{Vault, VaultState};
 use crate::store::vault::wrapping::Identity;
 use crate::store::vault::{frame, keys};
@@ -276,3 +282,89 @@ impl Vault {
         self.state().wrapping.identity.clone()
     }
 }
+
+const NAME_DIGITS: u8 = 32;
+/// Base64 digits of the first 33 bytes of a sealed text, which hold its own name and its key's.
+const KEY_DIGITS: usize = 44;
+
+#[derive(Debug, Default)]
+pub struct NameSearch {
+    known: HashSet<u128>,
+    values: HashSet<u128>,
+    keys: BTreeSet<KeyId>,
+    /// The last hex digits that were read, as a number.
+    number: u128,
+    /// The number of consecutive hex digits read, at most those of a name.
+    digits: u8,
+    /// The length of the prefix of a sealed text that was read.
+    begun: usize,
+    /// The beginning of a sealed text, while it is read.
+    text: Option<Vec<u8>>,
+}
+
+impl NameSearch {
+    pub(crate) fn of<'a>(known: impl Iterator<Item = &'a VaultRef>) -> Self {
+        let known = known.map(|reference| u128::from_be_bytes(reference.0)).collect();
+        Self { known, ..Self::default() }
+    }
+
+    pub(crate) fn contains(&self, reference: VaultRef) -> bool {
+        self.values.contains(&u128::from_be_bytes(reference.0))
+    }
+
+    pub(crate) fn keys(&self) -> &BTreeSet<KeyId> {
+        &self.keys
+    }
+
+    /// Begins with other bytes: no name continues in them.
+    pub fn restart(&mut self) {
+        (self.digits, self.begun, self.text) = (0, 0, None);
+    }
+
+    /// Reads bytes that follow those before.
+    pub fn read(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.scan_hex(*byte);
+            self.scan_text(*byte);
+        }
+    }
+
+    fn scan_hex(&mut self, byte: u8) {
+        let Some(digit) = char::from(byte).to_digit(16) else {
+            self.digits = 0;
+            return;
+        };
+        self.number = self.number.wrapping_shl(4) | u128::from(digit);
+        self.digits = self.digits.saturating_add(1).min(NAME_DIGITS);
+        if self.digits == NAME_DIGITS && self.known.contains(&self.number) {
+            self.values.insert(self.number);
+        }
+    }
+
+    fn scan_text(&mut self, byte: u8) {
+        if let Some(text) = &mut self.text {
+            text.push(byte);
+            if text.len() >= KEY_DIGITS {
+                self.keys.extend(self.text.take().as_deref().and_then(key_of_text));
+            }
+        }
+        let prefix = SEALED.as_bytes();
+        let goes_on = prefix.get(self.begun) == Some(&byte);
+        self.begun = if goes_on { self.begun.saturating_add(1) } else { 0 };
+        if self.begun == 0 && prefix.first() == Some(&byte) {
+            self.begun = 1;
+        }
+        if self.begun == prefix.len() {
+            (self.begun, self.text) = (0, Some(Vec::with_capacity(KEY_DIGITS)));
+        }
+    }
+}
+
+/// Returns the key that the beginning of a sealed text names.
+fn key_of_text(text: &[u8]) -> Option<KeyId> {
+    let bytes = BASE64_STANDARD_NO_PAD.decode(text).ok()?;
+    bytes.get(16..32)?.try_into().ok()
+}
+
+#[cfg(test)]
+mod tests;

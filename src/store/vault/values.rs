@@ -13,9 +13,10 @@
 //! unsealing: most runs need neither.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD_NO_PAD;
 use parking_lot::{Mutex, MutexGuard};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
@@ -27,7 +28,7 @@ use crate::store::vault::frame::{
 };
 use crate::store::vault::key::{DataKey, KeyId, MasterKey, VaultRef, random_bytes};
 use crate::store::vault::keys::{
-    Blob, BlobContext, DataKeys, KeySlot, NewKey, SealedValue, list_values, read_wrapping,
+    Blob, BlobContext, DataKeys, KeySlot, NewKey, SEALED, SealedValue, list_values, read_wrapping,
 };
 use crate::store::vault::wrapping::Wrapping;
 use crate::store::vault::{frame, keys};
@@ -36,7 +37,8 @@ use crate::store::vault::{frame, keys};
 pub const SUBJECT_BYTES_MAX: usize = 1024;
 
 /// The vault; clones share it.
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
+#[debug("Vault({:?})", shared.disk)]
 pub struct Vault {
     pub(crate) shared: Arc<VaultInner>,
 }
@@ -130,8 +132,23 @@ impl Vault {
         if blob.reference == reference { self.unseal_blob(&blob) } else { Err(damaged()) }
     }
 
+    /// Unseals the text of a record: the name of a value in the vault, or the value itself.
+    ///
+    /// # Errors
+    /// Those of [`Vault::unseal`]; a text that is neither is a damaged value.
+    pub fn unseal_text(&self, text: &str) -> VaultResult<Zeroizing<Vec<u8>>> {
+        let none = VaultRef([0; 16]);
+        let Some(sealed) = text.strip_prefix(SEALED) else {
+            let named = text.parse().map_err(|_| VaultError::Damaged { reference: none });
+            return self.unseal(&named?);
+        };
+        let payload = BASE64_STANDARD_NO_PAD.decode(sealed).unwrap_or_default();
+        let blob = Blob::read(&payload).ok_or(VaultError::Damaged { reference: none })?;
+        self.unseal_blob(&blob)
+    }
+
     /// Unseals a value whose fields were read.
-    pub(crate) fn unseal_blob(&self, blob: &Blob<'_>) -> VaultResult<Zeroizing<Vec<u8>>> {
+    fn unseal_blob(&self, blob: &Blob<'_>) -> VaultResult<Zeroizing<Vec<u8>>> {
         let reference = blob.reference;
         let mut state = self.state();
         let recent = state.recent.take().filter(|(recent, _)| *recent == blob.key);
@@ -239,12 +256,6 @@ impl Vault {
     fn payload(&self, file: &str, at: u64) -> VaultResult<Option<Vec<u8>>> {
         let read = Scan::one(self.disk(), file, at).and_then(|mut scan| scan.here());
         read.map_err(VaultError::io("read", keys::DATA_FILE))
-    }
-}
-
-impl fmt::Debug for Vault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Vault").field("disk", &self.shared.disk).finish_non_exhaustive()
     }
 }
 

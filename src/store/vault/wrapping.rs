@@ -11,8 +11,6 @@
 //! frame, sealed under the present master key. A program that does not know the second form refuses
 //! the file: it would compute other digests.
 
-use std::fmt;
-
 use chrono::{DateTime, Utc};
 use rand_core::CryptoRng;
 use serde::{Deserialize, Serialize};
@@ -21,8 +19,7 @@ use zeroize::Zeroizing;
 use crate::model::record::Rekeyed;
 use crate::store::disk::traits::{ByteReader, to_u64};
 use crate::store::vault::frame::{VaultError, VaultResult};
-use crate::store::vault::key;
-use crate::store::vault::key::{DataKey, KeyId, MasterKey, WrappedKey, random_bytes};
+use crate::store::vault::key::{self, DataKey, KeyId, MasterKey, WrappedKey, random_bytes};
 
 /// The purpose of the key under which an identity is sealed.
 const SEALING: &str = "reckon 2026 vault identity key v1";
@@ -34,7 +31,8 @@ const NAME_BYTES: usize = 16;
 
 /// The part of a state that no exchange of its master key changes: the keys of its digests, and its
 /// name.
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
+#[debug("Identity({name})")]
 pub struct Identity {
     /// The key of digests in journal, addresses and links.
     digests: Zeroizing<[u8; 32]>,
@@ -98,12 +96,6 @@ impl Identity {
         let name = String::from_utf8(fields.rest().to_vec()).ok()?;
         let (digests, content) = (Zeroizing::new(digests), Zeroizing::new(content));
         Some(Self { digests, content, name, about: Some(about) })
-    }
-}
-
-impl fmt::Debug for Identity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Identity").field("name", &self.name).finish_non_exhaustive()
     }
 }
 

@@ -17,7 +17,7 @@ use crate::base::fault_injection;
 use crate::base::id::Key;
 use crate::model::record::Record;
 use crate::store::disk::traits::to_u64;
-use crate::store::error::StoreError;
+use crate::store::error::{StoreError, StoreResult};
 use crate::store::journal::chain::{Head, JournalRecord, JournalResult};
 use crate::store::journal::log::{BODY_BYTES_MAX, Journal};
 use crate::store::vault::keys::SealedValue;
@@ -32,7 +32,7 @@ struct CommitGroup<R> {
 
 pub(crate) struct PendingCommit<R> {
     content: CommitGroup<R>,
-    answer: oneshot::Sender<Result<u64, StoreError>>,
+    answer: oneshot::Sender<StoreResult<u64>>,
     when: AckPoint,
 }
 
@@ -60,7 +60,7 @@ impl<R: Serialize> PendingCommit<R> {
     pub(crate) fn new(
         commit: Commit<R>,
         when: AckPoint,
-    ) -> Result<(Self, oneshot::Receiver<Result<u64, StoreError>>), StoreError> {
+    ) -> StoreResult<(Self, oneshot::Receiver<Result<u64, StoreError>>)> {
         let Commit { blobs, records } = commit;
         let bodies = records.iter().map(encode).collect::<Result<_, _>>()?;
         let (answer, waiter) = oneshot::channel();
@@ -68,7 +68,7 @@ impl<R: Serialize> PendingCommit<R> {
     }
 }
 
-pub(in crate::store) fn encode<R: Serialize>(record: &R) -> Result<Vec<u8>, StoreError> {
+pub(crate) fn encode<R: Serialize>(record: &R) -> StoreResult<Vec<u8>> {
     let mut body = Vec::new();
     ciborium::into_writer(record, &mut body)
         .map_err(|error| StoreError::Encode { why: error.to_string() })?;
@@ -79,7 +79,7 @@ pub(in crate::store) fn encode<R: Serialize>(record: &R) -> Result<Vec<u8>, Stor
 }
 
 struct Waiter {
-    answer: oneshot::Sender<Result<u64, StoreError>>,
+    answer: oneshot::Sender<StoreResult<u64>>,
     last: u64,
     when: AckPoint,
 }
@@ -173,7 +173,7 @@ impl<R: Clone, F: Fold<R>> WriterCore<R, F> {
     }
 
     /// Takes one step, unless an earlier one failed.
-    fn step(&mut self, step: impl FnOnce(&mut Self) -> Result<(), StoreError>) {
+    fn step(&mut self, step: impl FnOnce(&mut Self) -> StoreResult) {
         if self.failed.is_some() {
             return;
         }
@@ -197,7 +197,7 @@ impl<R: Clone, F: Fold<R>> WriterCore<R, F> {
     }
 
     /// Makes the sealed values durable, then writes all records as one batch.
-    fn write(&mut self, group: CommitGroup<R>) -> Result<(), StoreError> {
+    fn write(&mut self, group: CommitGroup<R>) -> StoreResult {
         let CommitGroup { blobs, bodies, records } = group;
         if !blobs.is_empty() {
             self.vault.write(&blobs)?;
@@ -213,7 +213,7 @@ impl<R: Clone, F: Fold<R>> WriterCore<R, F> {
         Arc::clone(&self.syncs)
     }
 
-    fn sync(&mut self) -> Result<(), StoreError> {
+    fn sync(&mut self) -> StoreResult {
         let begun = Instant::now();
         self.journal.sync()?;
         self.syncs.record(begun.elapsed());
@@ -223,7 +223,7 @@ impl<R: Clone, F: Fold<R>> WriterCore<R, F> {
         Ok(())
     }
 
-    fn fold(&mut self) -> Result<(), StoreError> {
+    fn fold(&mut self) -> StoreResult {
         let head = if fault_injection::is_active("fold-reads-unsynced") {
             self.journal.written.head
         } else {
@@ -251,13 +251,13 @@ impl<R: Clone, F: Fold<R>> WriterCore<R, F> {
     }
 }
 
-pub fn decode(sequence: u64, body: &[u8]) -> Result<Record, StoreError> {
+pub fn decode(sequence: u64, body: &[u8]) -> StoreResult<Record> {
     ciborium::from_reader(body)
         .map_err(|error| StoreError::Decode { sequence, why: error.to_string() })
 }
 
 /// Decodes records in order, each with its head.
-pub(in crate::store) fn decoded(
+pub(crate) fn decoded(
     records: impl Iterator<Item = JournalResult<JournalRecord>>,
 ) -> impl Iterator<Item = Result<(Head, Record), StoreError>> {
     records.map(|record| {
@@ -286,7 +286,7 @@ impl<R> Commit<R> {
 pub trait Fold<R>: Send {
     /// Applies records with their sequences, in order and in one transaction of the index together
     /// with `head`, which is the last of them.
-    fn apply(&mut self, batch: &[(u64, R)], head: Head) -> Result<(), StoreError>;
+    fn apply(&mut self, batch: &[(u64, R)], head: Head) -> StoreResult;
 
     /// Returns true if something leaves the process once this record is durable: then the journal's
     /// mark is made durable before the caller is acknowledged.
@@ -300,7 +300,6 @@ pub trait Fold<R>: Send {
     }
 }
 
-/// The parts that a closed writer returns.
 #[derive(Debug)]
 pub struct WriterParts<F> {
     /// The journal; everything in it is durable.

@@ -17,13 +17,13 @@ mod tests;
 
 use std::future::Future;
 use std::sync::Arc;
-use std::{fmt, mem, thread};
+use std::{mem, thread};
 
 use parking_lot::Mutex;
 use serde::Serialize;
 use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
 
-use crate::store::error::StoreError;
+use crate::store::error::{StoreError, StoreResult};
 use crate::store::journal::chain::Head;
 use crate::store::journal::log::Journal;
 use crate::store::vault::values::Vault;
@@ -38,6 +38,8 @@ const QUEUE_MAX: usize = 1024;
 const GROUP_MAX: usize = 1024;
 
 /// The writer. Share it behind an `Arc`.
+#[derive(derive_more::Debug)]
+#[debug("Writer({head:?})")]
 pub struct Writer<R, F> {
     form: WriterForm<R, F>,
     head: Arc<Mutex<Head>>,
@@ -62,7 +64,7 @@ where
     F: Fold<R> + 'static,
 {
     /// Creates a writer on an operating system thread of its own.
-    pub fn on_thread(journal: Journal, vault: Vault, fold: F) -> Result<Self, StoreError> {
+    pub fn on_thread(journal: Journal, vault: Vault, fold: F) -> StoreResult<Self> {
         let touched = fold.changed_resources();
         let (core, head) = WriterCore::new(journal, vault, fold);
         let syncs = core.syncs();
@@ -150,7 +152,7 @@ where
     pub async fn with_journal<T: Send + 'static>(
         &self,
         act: impl FnOnce(&mut Journal) -> T + Send + 'static,
-    ) -> Result<T, StoreError> {
+    ) -> StoreResult<T> {
         let (send, answer) = oneshot::channel();
         // The caller may have been dropped.
         let act: JournalAction = Box::new(move |journal| drop(send.send(act(journal))));
@@ -168,7 +170,7 @@ where
     }
 
     /// Finishes the accepted commits, accepts nothing more, and returns the parts.
-    pub async fn close(&self) -> Result<WriterParts<F>, StoreError> {
+    pub async fn close(&self) -> StoreResult<WriterParts<F>> {
         match &self.form {
             WriterForm::Thread(thread) => {
                 drop(thread.queue.lock().take());
@@ -183,14 +185,8 @@ where
     }
 }
 
-impl<R, F> fmt::Debug for Writer<R, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Writer").field("head", &self.head).finish_non_exhaustive()
-    }
-}
-
 impl<R, F> WriterThread<R, F> {
-    async fn send(&self, work: WriterTask<R>) -> Result<(), StoreError> {
+    async fn send(&self, work: WriterTask<R>) -> StoreResult {
         let queue = self.queue.lock().clone();
         queue.ok_or(StoreError::Closed)?.send(work).await.map_err(|_| StoreError::Closed)
     }

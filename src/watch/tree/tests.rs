@@ -213,3 +213,78 @@ async fn the_watch_ends_when_told_to_or_when_nobody_listens() {
     fs::write(folder.path().join("specs/b.yaml"), "a: 1\n").unwrap();
     timeout(PATIENCE, done).await.expect("in time").unwrap().unwrap();
 }
+
+mod bursts {
+    use notify::event::{CreateKind, DataChange, Flag, RemoveKind, RenameMode};
+
+    use super::super::*;
+
+    const WRITTEN: EventKind = EventKind::Modify(ModifyKind::Data(DataChange::Any));
+    const MADE: EventKind = EventKind::Create(CreateKind::Any);
+    const GONE: EventKind = EventKind::Remove(RemoveKind::Any);
+    const RENAMED: EventKind = EventKind::Modify(ModifyKind::Name(RenameMode::Any));
+
+    /// Returns the hint of one event; names that end in `/` lead to folders.
+    fn hint(kind: EventKind, path: &str) -> Hint {
+        let mut burst = Burst::default();
+        let event = Event::new(kind).add_path(PathBuf::from(path.trim_end_matches('/')));
+        let news = burst.add(Path::new("/r/specs"), Ok(event), &|_| path.ends_with('/'));
+        let around = burst.around;
+        let hint = burst.hint();
+        assert_eq!(news, around || hint != Hint::Nothing, "{path}");
+        hint
+    }
+
+    #[test]
+    fn a_visible_path_is_looked_at_alone() {
+        for kind in [WRITTEN, MADE, GONE, RENAMED] {
+            let path = "/r/specs/a/b.yaml";
+            assert_eq!(hint(kind, path), Hint::Paths(vec![PathBuf::from(path)]));
+        }
+        let made = Hint::Paths(vec![PathBuf::from("/r/specs/new")]);
+        assert_eq!(hint(MADE, "/r/specs/new/"), made);
+    }
+
+    #[test]
+    fn a_folder_that_was_renamed_is_a_matter_of_the_whole_tree() {
+        assert_eq!(hint(RENAMED, "/r/specs/a/"), Hint::Tree);
+        assert_eq!(hint(RENAMED, "/r/specs/..data/"), Hint::Tree);
+        assert_eq!(hint(RENAMED, "/r/specs/.current/"), Hint::Tree);
+        assert_eq!(hint(WRITTEN, "/r/specs/..2026/a.yaml"), Hint::Tree);
+    }
+
+    #[test]
+    fn what_the_reader_skips_or_causes_itself_says_nothing() {
+        assert_eq!(hint(WRITTEN, "/r/specs/.git/index"), Hint::Nothing);
+        assert_eq!(hint(MADE, "/r/specs/.a.yaml.swp"), Hint::Nothing);
+        assert_eq!(hint(WRITTEN, "/r/reckon.yaml"), Hint::Nothing);
+        for access in [AccessKind::Read, AccessKind::Open(AccessMode::Any)] {
+            assert_eq!(hint(EventKind::Access(access), "/r/specs/a.yaml"), Hint::Nothing);
+        }
+    }
+
+    #[test]
+    fn an_entry_beside_the_root_asks_where_the_root_leads() {
+        let mut burst = Burst::default();
+        let event = Event::new(RENAMED).add_path(PathBuf::from("/r/..data"));
+        assert!(burst.add(Path::new("/r/specs"), Ok(event), &|_| true));
+        assert!(burst.around && burst.hint() == Hint::Nothing);
+    }
+
+    #[test]
+    fn lost_events_and_errors_and_floods_are_the_whole_tree() {
+        let lost = Ok(Event::new(EventKind::Other).set_flag(Flag::Rescan));
+        for event in [lost, Err(notify::Error::generic("limit"))] {
+            let mut burst = Burst::default();
+            assert!(burst.add(Path::new("/r"), event, &|_| false));
+            assert!(burst.lost);
+            assert_eq!(burst.hint(), Hint::Tree);
+        }
+        let mut flood = Burst::default();
+        for number in 0..=PATHS_MAX {
+            let event = Event::new(WRITTEN).add_path(PathBuf::from(format!("/r/{number}.yaml")));
+            assert!(flood.add(Path::new("/r"), Ok(event), &|_| false));
+        }
+        assert_eq!(flood.hint(), Hint::Tree);
+    }
+}

@@ -43,8 +43,8 @@ use reckon::model::state::observed::{AppliedSpec, FactSource, Observation};
 use reckon::render;
 use reckon::sandbox::options::ServiceSurface;
 use reckon::store::disk::traits::MemoryDisk;
-use reckon::store::history::reader::JournalSet;
 use reckon::store::journal::read::JournalReader;
+use reckon::store::journal::read::JournalSet;
 use reckon::store::writer::core::Commit;
 
 /// One suspended document of each kind.

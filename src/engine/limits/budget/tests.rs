@@ -24,8 +24,8 @@ use crate::policy::PolicyRules;
 use crate::policy::limit_check::LimitPeriod;
 use crate::policy::limits::{AmountLimit, LimitSet, Limits};
 use crate::store::index::ordered::{Batch, Index, MemoryIndex};
-use crate::store::projection::fold::fold;
 use crate::store::read_model::model::ReadModel;
+use crate::store::tests::support::fold;
 
 /// Builds a meter with this daily limit, and the fold that it reads.
 fn meter(per_day: i64) -> (Arc<SpendBudget>, Arc<MemoryIndex>) {

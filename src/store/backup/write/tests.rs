@@ -7,7 +7,7 @@ use crate::model::record::{Record, StateOwner};
 use crate::store::backup::manifest::ExistingBackup;
 use crate::store::backup::restore::verify;
 use crate::store::backup::write::{BackupSource, Compactions, contents, write, *};
-use crate::store::disk::real::RealDisk;
+use crate::store::disk::directory::RealDisk;
 use crate::store::index::ordered::MemoryIndex;
 use crate::store::journal::chain::Head;
 use crate::store::journal::files::JournalOptions;

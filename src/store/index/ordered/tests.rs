@@ -52,7 +52,7 @@ fn a_batch_is_seen_as_a_whole(index: &dyn Index) {
     assert_eq!(batch.changes_under(b"k/").count(), 2);
     assert_eq!(batch.changes_under(b"k/3").count(), 1);
     assert!(batch.changes_key(b"k/1") && !batch.changes_key(b"k/2"));
-    assert_eq!(keys(batch.scan(index, b"k/").unwrap()), ["k/2", "k/3"]);
+    assert_eq!(keys(batch.scan_from(index, b"k/", None, usize::MAX).unwrap()), ["k/2", "k/3"]);
     assert_eq!(index.get(b"k/1").unwrap().unwrap(), b"one");
     index.apply(batch).unwrap();
     assert_eq!(index.get(b"k/1").unwrap(), None);

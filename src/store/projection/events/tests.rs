@@ -12,9 +12,9 @@ use crate::model::remote_object::Freshness;
 use crate::model::state::lifecycle::{Release, Restored};
 use crate::store::index::ordered::{Batch, Index as _, MemoryIndex};
 use crate::store::projection::events::*;
-use crate::store::projection::fold::fold;
 use crate::store::read_model::model::ReadModel;
 use crate::store::read_model::resources::{PROGRESS, entries};
+use crate::store::tests::support::fold;
 
 const AT: DateTime<Utc> = DateTime::UNIX_EPOCH;
 

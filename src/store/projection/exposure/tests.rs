@@ -9,7 +9,7 @@ use crate::model::record::Record;
 use crate::model::state::observed::{FactSource, Observation};
 use crate::store::index::ordered::{Batch, Index as _, MemoryIndex};
 use crate::store::projection::exposure::*;
-use crate::store::projection::fold::fold;
+use crate::store::tests::support::fold;
 use crate::store::tests::support::old_intent;
 
 const RUN: &str = "tree@2026-11-22";

@@ -7,13 +7,13 @@ use crate::base::hash::sha256;
 use crate::model::events::hook::HookRun;
 use crate::model::events::hook_run::{FAILED_MAX, HookFailure};
 use crate::model::record::Record;
-use crate::store::error::StoreError;
+use crate::store::error::{FoldError, StoreError};
 use crate::store::index::ordered::{Batch, Index as _, MemoryIndex};
 use crate::store::journal::chain::Head;
 use crate::store::projection::fold::IndexFold;
 use crate::store::projection::hooks::*;
-use crate::store::read_model::events::EVENT_NUMBERS;
 use crate::store::read_model::model::ReadModel;
+use crate::store::read_model::resources::EVENT_NUMBERS;
 use crate::store::writer::core::Fold as _;
 
 fn merchant() -> Key {

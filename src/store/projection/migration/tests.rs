@@ -60,7 +60,7 @@ fn open(
     assemble(pieces, &MasterKey::new(KEY), OpenReport::default())
 }
 
-pub(in crate::store) fn opened(state: &str) -> (Journal, Arc<MemoryIndex>) {
+pub(crate) fn opened(state: &str) -> (Journal, Arc<MemoryIndex>) {
     let index = Arc::new(MemoryIndex::new());
     let journal = disk(&fixture(state).join("journal"));
     (open(journal, state, &index).unwrap().journal, index)

@@ -8,8 +8,8 @@ use crate::model::record::Record;
 use crate::model::state::observed::{FactSource, Observation};
 use crate::model::state::orphan::UnknownObject;
 use crate::store::index::ordered::{Batch, Index as _, MemoryIndex};
-use crate::store::projection::fold::fold;
 use crate::store::read_model::model::ReadModel;
+use crate::store::tests::support::fold;
 
 const MARK: &str = "rkabcdefghijklmnopqrstuvwxya";
 

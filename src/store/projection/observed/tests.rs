@@ -6,7 +6,7 @@ use crate::model::record::Record;
 use crate::model::state::credentials::BINDING;
 use crate::model::state::observed::{FactSource, Observation};
 use crate::store::index::ordered::{Batch, MemoryIndex};
-use crate::store::projection::fold::fold;
+use crate::store::tests::support::fold;
 
 fn key(text: &str) -> Key {
     text.parse().unwrap()

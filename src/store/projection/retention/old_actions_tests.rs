@@ -10,11 +10,11 @@ use crate::model::events::hook_run::{ActionOutcome, ActionResult, PendingAction}
 use crate::model::record::Record;
 use crate::model::state::lifecycle::EventsDropped;
 use crate::store::index::ordered::{Batch, Index, MemoryIndex};
-use crate::store::projection::fold::fold;
 use crate::store::projection::migration::tests::opened;
 use crate::store::read_model::hooks::ACTION_REQUESTS;
 use crate::store::read_model::model::{Changes, ReadModel, decode};
 use crate::store::read_model::resources::entries;
+use crate::store::tests::support::fold;
 
 fn state() -> (Arc<MemoryIndex>, ReadModel) {
     let (_journal, index) = opened("records");

@@ -12,7 +12,6 @@ use crate::model::operator::WebhookAddress;
 use crate::model::state::observed::Observed;
 use crate::store::index::ordered::{Batch, Index as _};
 use crate::store::projection::operator::{ROTATIONS, absence_key, rotation_name};
-use crate::store::read_model::events::*;
 use crate::store::read_model::hooks::*;
 use crate::store::read_model::journal_refs::*;
 use crate::store::read_model::model::*;

@@ -89,3 +89,43 @@ async fn a_state_in_use_shrinks_and_is_the_same_state() {
         OpenState::open(&StateOptions { rebuild: true, ..opening(folder.path()) }, &key());
     assert_eq!(ReadModel::new(rebuilt.unwrap().index().clone()).digest().unwrap(), known);
 }
+
+mod archive {
+    use super::super::*;
+    use crate::base::id::Mode;
+    use crate::base::money::{Currency, Money};
+    use crate::model::effect::{Exposure, RecordedMove};
+    use crate::model::intent::Intent;
+    use crate::store::tests::support::old_intent;
+
+    fn day(days: i64) -> DateTime<Utc> {
+        DateTime::UNIX_EPOCH.checked_add_signed(TimeDelta::days(days)).unwrap()
+    }
+
+    /// Closes K11: records of moved money stay for six months, all others for the given time.
+    #[test]
+    fn money_is_kept_for_six_months_whatever_is_said() {
+        let over = |records: &[Record], keep: i64, now: i64| {
+            let (mut age, mut money) = (SegmentAge::default(), BTreeSet::new());
+            for record in records {
+                age.note(record, &mut money);
+            }
+            age.is_expired(TimeDelta::days(keep), day(now))
+        };
+        let hold = |at| Record::OnHold {
+            key: "Contact/jane".parse().unwrap(),
+            reason: "x".into(),
+            at: day(at),
+        };
+        assert!(!over(&[], 1, 1000), "no time is known");
+        assert!(over(&[hold(1), hold(5)], 10, 16) && !over(&[hold(1), hold(5)], 10, 15));
+        let still =
+            Record::Intent(Box::new(Intent { at: day(0), ..old_intent(1, "a", "m", Mode::Test) }));
+        assert!(over(&[still, hold(0)], 10, 20), "it moves nothing");
+        let moved = RecordedMove { amount: Money::new(100, Currency::USD), meaning: "paid".into() };
+        let stake = Exposure { moves: vec![moved], ..Exposure::default() };
+        let intent = Intent { at: day(0), exposure: stake, ..old_intent(1, "a", "m", Mode::Test) };
+        let money = [Record::Intent(Box::new(intent)), hold(0)];
+        assert!(!over(&money, 10, 184) && over(&money, 10, 185) && !over(&money, 400, 300));
+    }
+}

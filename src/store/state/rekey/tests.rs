@@ -3,8 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use crate::store::disk::directory::LockOwner;
-use crate::store::disk::real::RealDisk;
+use crate::store::disk::directory::{LockOwner, RealDisk};
 use crate::store::disk::traits::Disk;
 use crate::store::error::{OpenError, OpenReport};
 use crate::store::index::ordered::{Index, MemoryIndex};

@@ -8,7 +8,7 @@ mod damage;
 
 use proptest::prelude::*;
 
-use crate::store::disk::real::RealDisk;
+use crate::store::disk::directory::RealDisk;
 use crate::store::disk::traits::{MemoryDisk, to_usize};
 use crate::store::journal::chain::HEADER_BYTES;
 use crate::store::journal::files::{CutTail, JournalOpening, JournalOptions};
@@ -77,7 +77,7 @@ fn what_was_synced_is_read_back_in_order() {
     assert_eq!(bodies(&again), ["a", "b", "c"]);
     assert_eq!(again.position(), journal.position());
     assert_eq!(again.verify().unwrap(), journal.head());
-    assert_eq!(journal.reader().get(2).unwrap().body, b"b");
+    assert_eq!(journal.reader().records(2, 2).next().unwrap().unwrap().body, b"b");
 }
 
 #[test]

@@ -8,8 +8,8 @@ use crate::base::id::{IntentId, Mode};
 use crate::model::intent::{EffectProof, Intent, IntentProgress};
 use crate::model::state::observed::{FactSource, Observation};
 use crate::store::disk::traits::MemoryDisk;
-use crate::store::history::entries::{EffectHistory, entry_text, observation_text};
-use crate::store::history::reader::*;
+use crate::store::history::*;
+use crate::store::journal::chain::JournalError;
 use crate::store::journal::files::{JournalOptions, archive_segments, write_snapshot};
 use crate::store::journal::log::Journal;
 use crate::store::tests::support::old_intent;
@@ -204,7 +204,7 @@ fn what_moves_while_it_is_read_is_read_again() {
         if reads.get() == 1 {
             write_snapshot(&*disk, head, 1, b"state").unwrap();
             archive_segments(&*disk, head, Some(&kept)).unwrap();
-            return Err(StoreError::Closed);
+            return Err(JournalError::Full);
         }
         books.pick(&[1, 2])
     };

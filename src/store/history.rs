@@ -1,4 +1,10 @@
-//! Entries of a history: one for each record about a resource, with a word and a sentence for people.
+//! History of a resource: everything that the journal holds about it, by effect. `why` shows it. Each
+//! entry has a word and a sentence for people.
+//!
+//! Read from the journal's files alone: no service, no index. Everything shown was verified:
+//! checksums, hashes, and the links from the beginning of each segment that was read.
+
+use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -6,6 +12,8 @@ use serde_json::Value;
 
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
+use crate::model::events::event::VerifiedEvent;
+use crate::model::events::hook_run::HookRunRecord;
 use crate::model::intent::{Intent, IntentProgress};
 use crate::model::operator::{ApprovalSignature, PlanApproval};
 use crate::model::record::Record;
@@ -16,6 +24,10 @@ use crate::model::state::lifecycle::Release;
 use crate::model::state::observed::Observation;
 use crate::model::state::orphan::{MissingDocumentChange, UnknownObjectsFound};
 use crate::model::state::token_attachment::TokenAttachment;
+use crate::store::error::StoreResult;
+use crate::store::journal::chain::Head;
+use crate::store::journal::read::{JournalReader, JournalSet};
+use crate::store::writer::core::{decode, decoded};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordRef {
@@ -78,7 +90,79 @@ pub struct ResourceHistory {
     pub dropped: Vec<u64>,
 }
 
-pub(crate) fn add_record(story: &mut ResourceHistory, stands: RecordRef, record: Record) {
+/// The events and hook runs of a period.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct EventHistory {
+    /// The verified events, in order.
+    pub events: Vec<VerifiedEvent>,
+    /// Every run of their hooks, in the order of the journal.
+    pub runs: Vec<HookRunRecord>,
+}
+
+impl JournalSet {
+    pub fn history(&self, key: &Key, sequences: &[u64]) -> StoreResult<ResourceHistory> {
+        let (picked, dropped) = self.retry_while_moving(|| self.pick(sequences))?;
+        let mut story = ResourceHistory {
+            key: key.clone(),
+            effects: Vec::new(),
+            others: Vec::new(),
+            approvals: Vec::new(),
+            verified: picked.verified,
+            dropped,
+        };
+        for record in picked.records {
+            let hash = Digest::from_bytes(record.hash);
+            let stands = RecordRef { record: record.sequence, hash };
+            add_record(&mut story, stands, decode(record.sequence, &record.body)?);
+        }
+        Ok(story)
+    }
+
+    /// Returns the events verified since `since`, up to this head, with their runs. Records that a
+    /// compaction dropped are missing.
+    pub fn events(&self, since: DateTime<Utc>, head: Head) -> StoreResult<EventHistory> {
+        self.retry_while_moving(|| self.events_once(since, head))
+    }
+
+    fn events_once(&self, since: DateTime<Utc>, head: Head) -> StoreResult<EventHistory> {
+        let mut past = EventHistory::default();
+        let mut known = BTreeSet::new();
+        let base = self.journal.base()?.map_or(Head::EMPTY, |base| base.head);
+        if let Some(archive) = self.archive.as_ref().filter(|_| base.sequence > 0) {
+            let first = archive.first()?.unwrap_or(u64::MAX);
+            gather(archive, (first, base.sequence), since, &mut past, &mut known)?;
+        }
+        let rest = (base.sequence.saturating_add(1), head.sequence);
+        gather(&self.journal, rest, since, &mut past, &mut known)?;
+        Ok(past)
+    }
+}
+
+/// Gathers events and runs from these records. `known` holds the events of the period.
+fn gather(
+    reader: &JournalReader,
+    (first, last): (u64, u64),
+    since: DateTime<Utc>,
+    past: &mut EventHistory,
+    known: &mut BTreeSet<(Key, String)>,
+) -> StoreResult {
+    for record in decoded(reader.records(first, last)) {
+        let (_, record) = record?;
+        if let Record::EventVerified(told) = record {
+            if told.at >= since {
+                known.insert((told.merchant.clone(), told.event.clone()));
+                past.events.push(*told);
+            }
+        } else if let Record::HooksRun(ran) = record
+            && known.contains(&(ran.merchant.clone(), ran.event.clone()))
+        {
+            past.runs.push(*ran);
+        }
+    }
+    Ok(())
+}
+
+fn add_record(story: &mut ResourceHistory, stands: RecordRef, record: Record) {
     if let Some((at, what, detail)) = entry_text(&record) {
         let what = what.to_owned();
         let remote_id = remote_id(&record);
@@ -93,11 +177,11 @@ pub(crate) fn add_record(story: &mut ResourceHistory, stands: RecordRef, record:
     }
 }
 
-pub(crate) type EntryText<'a> = (DateTime<Utc>, &'a str, Option<String>);
+type EntryText<'a> = (DateTime<Utc>, &'a str, Option<String>);
 
 /// Returns the entry of a record; `None` for effects, approvals of bindings, and records that are
 /// about no resource.
-pub(crate) fn entry_text(record: &Record) -> Option<EntryText<'_>> {
+fn entry_text(record: &Record) -> Option<EntryText<'_>> {
     Some(match record {
         Record::Observation(fact) => observation_text(fact),
         Record::OnHold { key: _, reason, at } => (*at, "held", Some(reason.clone())),
@@ -194,7 +278,7 @@ fn freshness_word(standing: Freshness) -> &'static str {
 }
 
 /// Returns the entry of an observation that did not come from an effect.
-pub(crate) fn observation_text(fact: &Observation) -> EntryText<'_> {
+fn observation_text(fact: &Observation) -> EntryText<'_> {
     let what = match fact.exists {
         Some(false) => "found missing",
         Some(true) if fact.remote_id.is_some() => "seen",
@@ -278,3 +362,6 @@ fn approval_text(approval: &PlanApproval) -> EntryText<'_> {
     let by = by.unwrap_or_default();
     (*at, "approved", Some(format!("{actor} approved the plan {checksum}{by}")))
 }
+
+#[cfg(test)]
+mod tests;

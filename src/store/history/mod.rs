@@ -1,4 +1,0 @@
-//! Audit reads of the journal.
-
-pub mod entries;
-pub mod reader;
