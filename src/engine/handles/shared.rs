@@ -327,3 +327,6 @@ impl EngineShared {
         rested
     }
 }
+
+#[cfg(test)]
+mod tests;
