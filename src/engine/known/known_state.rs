@@ -331,3 +331,6 @@ pub(crate) fn unprovable_action_reason(
     let Ok(action) = pending.action() else { return Ok(None) };
     Ok(if facts.is_released(&action)? { None } else { Some(epoch.action_hold_reason(&action)) })
 }
+
+#[cfg(test)]
+mod tests;
