@@ -109,3 +109,6 @@ impl EventSchedule {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
