@@ -18,3 +18,6 @@ pub mod queries;
 pub mod readers;
 pub mod scheduler;
 pub mod view;
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -189,3 +189,6 @@ impl FollowUpReadings {
         Ok(finished)
     }
 }
+
+#[cfg(test)]
+mod tests;

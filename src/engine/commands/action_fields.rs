@@ -164,3 +164,6 @@ fn key_of(merchant: &Key, kind: &str, word: &str) -> Option<Key> {
     };
     Some(Key::new(Kind::new(kind), &namespace, &name.parse().ok()?))
 }
+
+#[cfg(test)]
+mod tests;

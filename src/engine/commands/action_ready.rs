@@ -148,3 +148,6 @@ fn action_key(action: &Action, digest: Digest) -> Result<Key, String> {
     let name = action.name.clone().map_or_else(made, Ok).map_err(|error| error.to_string())?;
     Ok(Action::key(&action.merchant, &name))
 }
+
+#[cfg(test)]
+mod tests;

@@ -184,3 +184,6 @@ impl EngineView<'_> {
         u32::try_from(all.iter().filter(there).count()).unwrap_or(u32::MAX)
     }
 }
+
+#[cfg(test)]
+mod tests;

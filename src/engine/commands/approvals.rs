@@ -159,3 +159,6 @@ async fn write_approval(
         approvers: rules.approvers_needed(&approval.steps),
     })
 }
+
+#[cfg(test)]
+mod tests;

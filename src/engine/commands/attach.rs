@@ -176,3 +176,6 @@ async fn write(
     }
     shared.write(blobs, records).await
 }
+
+#[cfg(test)]
+mod tests;

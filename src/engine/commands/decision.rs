@@ -139,3 +139,6 @@ impl EngineView<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

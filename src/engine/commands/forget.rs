@@ -203,3 +203,6 @@ pub(crate) fn record_keys(record: &Record) -> Vec<Key> {
     }
     Vec::new()
 }
+
+#[cfg(test)]
+mod tests;

@@ -183,3 +183,6 @@ impl ReadyImport {
         }))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -150,3 +150,6 @@ impl EngineView<'_> {
         Err((AdoptionStatus::Refused, why))
     }
 }
+
+#[cfg(test)]
+mod tests;

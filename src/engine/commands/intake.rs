@@ -185,3 +185,6 @@ pub(crate) fn refusal_message(key: &Key, state: &Intake) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

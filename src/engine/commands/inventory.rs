@@ -191,7 +191,14 @@ fn slug(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::slug;
+    use crate::engine::protocol::input::EngineCommand;
+    use crate::engine::protocol::query::Reply;
+    use crate::engine::tests::fixture::{StateFixture, run_in};
+    use crate::engine::tests::records::{CARD, MERCHANT, annotated_document, card, key};
+    use crate::model::state::drift::{ImportOption, InventoryItem, InventoryRequest};
 
     #[test]
     fn any_text_makes_a_name() {
@@ -205,5 +212,67 @@ mod tests {
             assert!(name.parse::<crate::base::id::Name>().is_ok());
         }
         assert!(slug(&"a ".repeat(100)).len() <= super::SLUG_MAX);
+    }
+
+    fn list(merchant: &str, list: &str) -> EngineCommand {
+        let list = list.to_owned();
+        EngineCommand::Inventory(InventoryRequest { merchant: key(merchant), list })
+    }
+
+    #[test]
+    fn only_a_list_of_the_service_at_a_connected_merchant_is_read() {
+        let mut fixture = StateFixture::new();
+        fixture.write(&[MERCHANT]);
+        let why = |command: EngineCommand| match fixture.answer_to(command) {
+            Reply::Inventory(Err(why)) => why,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(why(list("Merchant/acme", "wishes")), "the service has no list of wishes");
+        assert_eq!(why(list("Merchant/other", "cards")), "there is no Merchant/other");
+        let unconnected = why(list("Merchant/acme", "cards"));
+        assert!(unconnected.starts_with("Merchant/acme is not connected yet"), "{unconnected}");
+    }
+
+    async fn items(fixture: &StateFixture, objects: &Value) -> Vec<InventoryItem> {
+        fixture.service.list("/v1/cards", objects);
+        let (_, reply) = run_in(fixture.decide(list("Merchant/acme", "cards"))).await;
+        let Reply::Inventory(Ok(items)) = reply else { panic!("{reply:?}") };
+        items
+    }
+
+    #[tokio::test]
+    async fn every_object_with_an_id_is_listed_in_the_order_of_the_service() {
+        let adopts = annotated_document("SavedMethod", "adopts", "reckon.dev/adopts: card_2", CARD);
+        let mut fixture = StateFixture::with_documents(&[&card("known"), &adopts]);
+        fixture.apply("SavedMethod/known", "card_1", json!({}));
+        let before = fixture.length();
+        let objects = json!([{"id": "card_2"}, {"no": "id"}, {"id": "card_1"}]);
+        let items = items(&fixture, &objects).await;
+        let options: Vec<(&str, &ImportOption)> =
+            items.iter().map(|item| (item.id.as_str(), &item.import_option)).collect();
+        assert_eq!(
+            options,
+            [
+                ("card_2", &ImportOption::Document(key("SavedMethod/adopts"))),
+                ("card_1", &ImportOption::Known(key("SavedMethod/known"))),
+            ]
+        );
+        assert_eq!(fixture.length(), before, "a list changes nothing");
+    }
+
+    #[tokio::test]
+    async fn two_new_objects_never_get_one_name() {
+        let fixture = StateFixture::with_documents(&[]);
+        let object = |id: &str| json!({"id": id, "brand": "VISA", "number": "••••4242", "exp_month": 12, "exp_year": 2031});
+        let items = items(&fixture, &json!([object("card_1"), object("card_2")])).await;
+        let names: Vec<String> = items
+            .iter()
+            .map(|item| match &item.import_option {
+                ImportOption::New(key, _) => key.short(),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(names.len(), 2);
+        assert_eq!(names[1], format!("{}-2", names[0]));
     }
 }

@@ -166,3 +166,6 @@ fn last_page(shared: &EngineShared, key: &Key) -> Result<Option<String>, EngineE
     });
     Ok(name)
 }
+
+#[cfg(test)]
+mod tests;

@@ -224,3 +224,6 @@ impl EngineView<'_> {
 
 /// The record to write, if any, and the answer that follows.
 type SuspendRecord = (Option<Record>, SuspensionResult);
+
+#[cfg(test)]
+mod tests;

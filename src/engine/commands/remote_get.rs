@@ -90,8 +90,12 @@ fn redact_secret(body: Value, secret: Option<&str>) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::redact_secret;
     use serde_json::json;
+
+    use super::{redact_secret, *};
+    use crate::engine::protocol::input::EngineCommand;
+    use crate::engine::tests::fixture::{StateFixture, run_in};
+    use crate::engine::tests::records::{key, merchant};
 
     #[test]
     fn no_secret_of_an_answer_is_shown() {
@@ -100,5 +104,44 @@ mod tests {
             redact_secret(answer, Some("secret_key")),
             json!({"test_accounts": [{"id": "a", "secret_key": "***"}]})
         );
+    }
+
+    fn get(read: &str, parameters: &[&str]) -> RemoteGet {
+        let parameters = parameters.iter().map(|one| (*one).to_owned()).collect();
+        let read = read.to_owned();
+        RemoteGet { merchant: merchant(), read, parameters, query: Vec::new(), body: None }
+    }
+
+    async fn read(fixture: &StateFixture, get: RemoteGet) -> Result<Value, String> {
+        let (_, reply) = run_in(fixture.decide(EngineCommand::RemoteGet(get))).await;
+        let Reply::RemoteGet(shown) = reply else { panic!("{reply:?}") };
+        shown
+    }
+
+    #[test]
+    fn only_a_read_of_the_register_at_a_known_merchant_is_passed_on() {
+        let fixture = StateFixture::with_documents(&[]);
+        let why = |get: RemoteGet| match fixture.answer_to(EngineCommand::RemoteGet(get)) {
+            Reply::RemoteGet(Err(why)) => why,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(why(get("card.delete", &["c1"])), "there is no read called card.delete");
+        let other = RemoteGet { merchant: key("Merchant/other"), ..get("card.get", &["c1"]) };
+        assert!(why(other).starts_with("nothing is known of Merchant/other"));
+        let contact = RemoteGet { merchant: key("Contact/acme"), ..get("card.get", &["c1"]) };
+        assert!(why(contact).starts_with("nothing is known of Contact/acme"));
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_passed_on_and_nothing_of_it_is_recorded() {
+        let fixture = StateFixture::with_documents(&[]);
+        let before = fixture.length();
+        fixture.service.answer("GET /v1/cards/c1", json!({"id": "c1"}));
+        assert_eq!(read(&fixture, get("card.get", &["c1"])).await, Ok(json!({"id": "c1"})));
+        fixture.service.lacks("/v1/cards/c2");
+        let why = read(&fixture, get("card.get", &["c2"])).await.unwrap_err();
+        assert!(why.starts_with("it is not there ("), "{why}");
+        assert_eq!(fixture.length(), before);
+        assert_eq!(fixture.service.requests(), ["GET /v1/cards/c1", "GET /v1/cards/c2"]);
     }
 }

@@ -259,3 +259,6 @@ fn differing(then: &BTreeMap<String, String>, now: &BTreeMap<String, String>) ->
 fn action_verb(verdict: PlannedAction) -> String {
     format!("{verdict:?}").to_lowercase()
 }
+
+#[cfg(test)]
+mod tests;

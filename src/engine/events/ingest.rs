@@ -238,3 +238,6 @@ impl<'a> Ingest<'a> {
         Ok(reference)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -197,3 +197,6 @@ impl EventReceiver {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -111,3 +111,6 @@ impl EventSchedule {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -160,3 +160,6 @@ fn blocked_keys(shared: &EngineShared, keys: [&Key; 2]) -> Result<BTreeSet<Key>,
     }
     Ok(barred)
 }
+
+#[cfg(test)]
+mod tests;

@@ -226,4 +226,57 @@ mod tests {
             assert_eq!(told(standing, false, unseen()), "other");
         }
     }
+
+    use crate::engine::tests::fixture::StateFixture;
+    use crate::engine::tests::records::{self, restore_record};
+
+    /// Returns the intent of a card with these expected values.
+    fn card_intent(expect: &[(&str, Value)]) -> Intent {
+        let mut intent = records::intent(1, "SavedMethod/card", "card.save");
+        intent.applied.spec = json!({"type": "card", "description": "mine",
+            "source": {"card": {"number": {"digest": "x"}}}});
+        let own = |(path, value): &(&str, Value)| ((*path).to_owned(), value.clone());
+        Intent { expect: expect.iter().map(own).collect(), ..intent }
+    }
+
+    #[test]
+    fn an_intent_is_looked_up_first_only_if_its_baseline_says_so() {
+        let mut intent = card_intent(&[]);
+        assert!(!is_looked_up_first(&intent));
+        intent.baseline = json!({"newest": "card_1"});
+        assert!(!is_looked_up_first(&intent));
+        intent.baseline = lookup_baseline();
+        assert!(is_looked_up_first(&intent));
+    }
+
+    #[test]
+    fn only_an_object_from_before_a_restore_may_have_been_changed_by_another_state() {
+        let mut fixture = StateFixture::new();
+        let item = json!({"id": "card_1", "description": "theirs"});
+        let found = |fixture: &StateFixture, intent: &Intent| {
+            found_state(&fixture.shared, intent, &item).unwrap()
+        };
+        let older = card_intent(&[]);
+        assert!(found(&fixture, &older).is_none(), "there was no restore");
+        fixture.record(records::open_intent(5, "Contact/jane", "contact.create"));
+        fixture.record(restore_record(1));
+        assert!(found(&fixture, &older).is_some());
+        let newer = Intent { id: crate::base::id::IntentId::new(9), ..card_intent(&[]) };
+        assert!(found(&fixture, &newer).is_none());
+        let looked_up = Intent { baseline: lookup_baseline(), ..newer };
+        assert!(found(&fixture, &looked_up).is_some());
+    }
+
+    #[test]
+    fn of_a_found_object_fixed_fields_must_fit_and_visible_ones_are_taken_as_they_are() {
+        let mut fixture = StateFixture::new();
+        fixture.record(restore_record(1));
+        let expect = [("description", json!("mine")), ("reference", json!("rk1"))];
+        let intent = Intent { baseline: lookup_baseline(), ..card_intent(&expect) };
+        let item = json!({"id": "card_1", "description": "theirs", "reference": "rk1"});
+        let found = found_state(&fixture.shared, &intent, &item).unwrap().unwrap();
+        assert_eq!(found.expect.keys().collect::<Vec<_>>(), ["reference"]);
+        let number = &found.applied.spec["source"]["card"]["number"];
+        assert!(drift::is_unknown(number), "the service only masks it: {number}");
+    }
 }

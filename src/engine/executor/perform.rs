@@ -206,3 +206,6 @@ pub(crate) fn consume_value_record(shared: &EngineShared, effect: &Effect) -> Op
     let fact = || shared.observation(keys, FactSource::Answer, spent.clone());
     (!again).then(|| Record::Observation(Box::new(fact())))
 }
+
+#[cfg(test)]
+mod tests;

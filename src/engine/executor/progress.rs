@@ -169,3 +169,6 @@ pub(crate) fn amount_text(money: &MoneyView) -> String {
     );
     format!("{shown} {meaning} ({mode})")
 }
+
+#[cfg(test)]
+mod tests;

@@ -197,3 +197,6 @@ impl Attempt<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

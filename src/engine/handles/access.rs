@@ -219,3 +219,6 @@ pub(crate) fn awaits_authorization(
 ) -> Result<bool, EngineError> {
     Ok(shared.merchant(merchant)?.is_some_and(|known| known.unauthorised.is_some()))
 }
+
+#[cfg(test)]
+mod tests;

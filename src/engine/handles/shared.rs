@@ -328,3 +328,6 @@ impl EngineShared {
         rested
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -233,4 +233,43 @@ mod tests {
             assert!(!unable.needs_attention() && unable.wait_min() == Duration::ZERO);
         }
     }
+
+    #[test]
+    fn a_command_gives_up_sooner_what_cannot_change_while_it_runs_and_later_what_is_processed() {
+        let why = || "why".to_owned();
+        for (failure, tries) in [
+            (TaskFailure::Secret(why()), 1),
+            (TaskFailure::Mismatch(why()), 1),
+            (TaskFailure::Denied(why()), 1),
+            (TaskFailure::Unreachable(why()), 3),
+            (TaskFailure::Blocked(why()), 3),
+            (TaskFailure::Waiting(why()), 7),
+        ] {
+            assert_eq!(failure.tries(3), tries, "{failure:?}");
+        }
+        assert_eq!(TaskFailure::Waiting(why()).tries(u32::MAX), u32::MAX);
+    }
+
+    #[test]
+    fn a_result_names_its_resource_only_if_the_task_of_that_resource_ended() {
+        let key: Key = "Contact/jane".parse().unwrap();
+        for own in [
+            TaskResult::Changed(key.clone()),
+            TaskResult::Stopped(key.clone()),
+            TaskResult::retry(key.clone(), TaskFailure::Blocked(String::new())),
+            TaskResult::Unauthorised(key.clone(), key.clone()),
+            TaskResult::BlockedByUnknown(key.clone(), BTreeSet::new()),
+        ] {
+            assert_eq!(own.resource(), Some(&key), "{own:?}");
+        }
+        let (reply, _) = oneshot::channel();
+        for other in [
+            TaskResult::RecordWritten(Some(key.clone())),
+            TaskResult::BookkeepingDone(BTreeSet::from([key.clone()])),
+            TaskResult::HooksRan(key.clone()),
+            TaskResult::Changed(key).with_reply(Reply::Settled, reply),
+        ] {
+            assert_eq!(other.resource(), None, "{other:?}");
+        }
+    }
 }

@@ -83,3 +83,6 @@ pub(crate) fn suspend_message(paused: &SuspensionResult) -> String {
         SuspensionResult::Unknown { key, .. } => format!("there is no {}", key.short()),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -262,3 +262,6 @@ impl Reads for Answers {
         sizes.map_err(|error| error.to_string())
     }
 }
+
+#[cfg(test)]
+mod tests;

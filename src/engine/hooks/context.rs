@@ -199,3 +199,48 @@ impl Unwritten {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::engine::tests::records::hook_run;
+
+    fn run(kept: &[(&str, Value)], added: &[(&str, Value)]) -> HookRun {
+        let own = |all: &[(&str, Value)]| {
+            all.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect()
+        };
+        let mut run = hook_run(1, "a", Vec::new()).runs.remove(0);
+        (run.kept, run.added) = (own(kept), own(added));
+        run
+    }
+
+    #[test]
+    fn values_of_earlier_runs_are_seen_before_they_are_written() {
+        let unwritten = Unwritten::default();
+        unwritten.keep(&run(&[("a", json!(1))], &[]), |_| Value::Null);
+        unwritten.keep(&run(&[("a", json!(2)), ("b", json!("x"))], &[]), |_| Value::Null);
+        assert_eq!(unwritten.lock().get("a"), Some(&json!(2)), "the last run counts");
+        assert_eq!(unwritten.lock().get("b"), Some(&json!("x")));
+    }
+
+    #[test]
+    fn additions_build_on_what_is_unwritten_or_else_on_what_is_written() {
+        let unwritten = Unwritten::default();
+        let stored = |key: &str| if key == "written" { json!(10) } else { Value::Null };
+        unwritten.keep(&run(&[], &[("written", json!(5)), ("new", json!(1))]), stored);
+        unwritten.keep(&run(&[], &[("written", json!(5)), ("new", json!(1))]), stored);
+        assert_eq!(unwritten.lock().get("written"), Some(&json!(20)));
+        assert_eq!(unwritten.lock().get("new"), Some(&json!(2)));
+    }
+
+    #[test]
+    fn an_addition_that_has_no_sum_changes_nothing() {
+        let unwritten = Unwritten::default();
+        let full = |_: &str| json!(i64::MAX);
+        unwritten.keep(&run(&[], &[("count", json!(1))]), full);
+        unwritten.keep(&run(&[], &[("text", json!("x"))]), |_| json!(1));
+        assert!(unwritten.lock().is_empty());
+    }
+}

@@ -248,3 +248,56 @@ fn past_run(shared: &EngineShared, run: HookRun) -> PastRun {
         run.requests.iter().map(|wish| sealed_words::for_display(&shared.vault, wish)).collect();
     PastRun { run: HookRun { requests: wishes, ..run }, answers }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::tests::records::{key, merchant};
+
+    fn get(name: &str, args: Value) -> Result<RemoteGet, String> {
+        remote_get(&merchant(), name, &args)
+    }
+
+    #[test]
+    fn a_script_s_arguments_become_the_path_and_the_query_of_a_read() {
+        let read = get("card.get", json!({"id": "c1", "page": 2, "q": "x"})).unwrap();
+        assert_eq!((read.merchant, read.parameters), (merchant(), vec!["c1".to_owned()]));
+        let query = [("page".to_owned(), "2".to_owned()), ("q".to_owned(), "x".to_owned())];
+        assert_eq!(read.query, query);
+    }
+
+    #[test]
+    fn a_script_reads_at_another_merchant_only_by_its_name() {
+        let read = get("card.list", json!({"merchant": "books/other"})).unwrap();
+        assert_eq!(read.merchant, key("Merchant/books/other"));
+        assert!(read.query.is_empty(), "the name is not sent");
+        assert!(
+            get("card.list", json!({"merchant": "no name"})).unwrap_err().starts_with("merchant: ")
+        );
+    }
+
+    #[test]
+    fn a_read_that_is_unknown_or_incomplete_is_an_error() {
+        assert_eq!(
+            get("card.delete", json!({})).unwrap_err(),
+            "there is no read called card.delete"
+        );
+        assert_eq!(get("card.get", json!({})).unwrap_err(), "card.get needs the field id");
+        assert_eq!(get("card.get", Value::Null).unwrap_err(), "card.get needs the field id");
+    }
+
+    #[test]
+    fn a_script_sees_names_as_documents_write_them() {
+        assert_eq!(display_name(&key("Contact/jane")), "jane");
+        assert_eq!(display_name(&key("Contact/books/jane")), "books/jane");
+    }
+
+    #[test]
+    fn the_reason_of_a_decline_is_shown_with_the_record_of_its_event() {
+        let mut event = json!({"data": {"id": "a"}, "reason": "no licence"});
+        assert_eq!(event_data(&mut event), json!({"id": "a", "reason": "no licence"}));
+        assert_eq!(event_data(&mut json!({"data": {"id": "a"}})), json!({"id": "a"}));
+        assert_eq!(event_data(&mut json!({"reason": "x"})), Value::Null);
+        assert_eq!(event_data(&mut Value::Null), Value::Null);
+    }
+}

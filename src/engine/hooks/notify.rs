@@ -114,3 +114,6 @@ impl NotificationSend {
         self.shared.write(Vec::new(), vec![record]).await
     }
 }
+
+#[cfg(test)]
+mod tests;

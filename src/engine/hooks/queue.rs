@@ -234,4 +234,86 @@ mod tests {
         assert_eq!(started.as_deref(), Some("now"));
         assert_eq!(agenda.start(), None, "the other one has a time of its own");
     }
+
+    fn action(name: &str, channel: Channel) -> Scheduled {
+        let name = name.parse().unwrap();
+        let id = ActionRequestId { merchant: merchant(), event: "e1".to_owned(), name };
+        Scheduled { at: DateTime::UNIX_EPOCH, id, channel }
+    }
+
+    /// Builds a queue that has read everything until now, with these actions.
+    fn queue_of(actions: Vec<Scheduled>) -> ActionQueue {
+        let mut queue = ActionQueue { read_to: Some(now()), ..ActionQueue::default() };
+        queue.add(actions, now());
+        queue
+    }
+
+    fn now() -> DateTime<Utc> {
+        "2026-11-22T12:00:00Z".parse().unwrap()
+    }
+
+    fn many(count: usize, prefix: &str, channel: &Channel) -> Vec<Scheduled> {
+        (0..count).map(|one| action(&format!("{prefix}-{one}"), channel.clone())).collect()
+    }
+
+    fn start_all(queue: &mut ActionQueue) -> Vec<String> {
+        std::iter::from_fn(|| queue.start()).map(|id| id.name.to_string()).collect()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_target_that_hangs_occupies_its_own_slots_and_money_goes_first() {
+        let (slow, quick) = (Channel::Target("a".to_owned()), Channel::Target("b".to_owned()));
+        let mut actions = many(9, "slow", &slow);
+        actions.extend(many(2, "quick", &quick));
+        actions.extend(many(1, "money", &Channel::Service));
+        let mut queue = queue_of(actions);
+        let started = start_all(&mut queue);
+        assert_eq!(started[0], "money-0");
+        let count = |prefix: &str| started.iter().filter(|name| name.starts_with(prefix)).count();
+        assert_eq!((count("slow"), count("quick"), count("money")), (4, 2, 1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_settled_action_frees_its_slot_for_the_next_one() {
+        let channel = Channel::Target("a".to_owned());
+        let mut queue = queue_of(many(5, "tell", &channel));
+        assert_eq!(start_all(&mut queue).len(), 4);
+        queue.end(&action("tell-0", channel).id);
+        assert_eq!(start_all(&mut queue), ["tell-4"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_action_is_started_once_however_often_it_is_added() {
+        let one = action("once", Channel::Service);
+        let mut queue = queue_of(vec![one.clone(), one.clone()]);
+        assert_eq!(start_all(&mut queue), ["once"]);
+        queue.add(vec![one], now());
+        assert_eq!(start_all(&mut queue), [""; 0], "it is under way");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_failed_action_comes_back_at_its_time_and_counts_its_tries() {
+        let one = action("again", Channel::Service);
+        let mut queue = queue_of(vec![one.clone()]);
+        let facts = ReadModel::new(Arc::new(MemoryIndex::new()));
+        start_all(&mut queue);
+        assert_eq!((queue.count_try(&one.id), queue.count_try(&one.id)), (1, 2));
+        let wait = std::time::Duration::from_secs(30);
+        queue.reschedule(&one.id, Instant::now().checked_add(wait));
+        assert_eq!(queue.next_due(now()), Instant::now().checked_add(wait));
+        queue.wake(&facts, now()).unwrap();
+        assert_eq!(start_all(&mut queue), [""; 0]);
+        tokio::time::advance(wait).await;
+        queue.wake(&facts, now()).unwrap();
+        assert_eq!(start_all(&mut queue), ["again"]);
+        queue.end(&one.id);
+        assert_eq!(queue.count_try(&one.id), 1, "a settled action has no tries");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn before_the_first_read_of_the_index_nothing_is_taken_from_a_run() {
+        let mut queue = ActionQueue::default();
+        queue.add(many(1, "early", &Channel::Service), now());
+        assert_eq!(start_all(&mut queue), [""; 0], "the index has it, too");
+    }
 }

@@ -98,6 +98,7 @@ impl WorkerSignal {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::events::hook_run::HookFailure;
 
     #[test]
     fn a_clock_that_goes_back_puts_no_try_off_for_long() {
@@ -108,5 +109,57 @@ mod tests {
             assert!(again - now <= RETRY_WAIT_MAX, "{tries}");
         }
         assert_eq!(next_retry(TRIES_MAX, now), None);
+    }
+
+    fn failure_of(script: &str) -> FailedHook {
+        let failure = HookFailure {
+            script: script.to_owned(),
+            function: "on_event".to_owned(),
+            message: "no".to_owned(),
+            tries: 1,
+            retry_at: None,
+            text: None,
+        };
+        let merchant = "Merchant/acme".parse().unwrap();
+        FailedHook { merchant, event: "e1".to_owned(), failed: failure, maybe_ran: false }
+    }
+
+    fn waiting_scripts(signal: &WorkerSignal) -> Vec<String> {
+        signal.waiting().into_iter().map(|one| one.failed.script).collect()
+    }
+
+    #[test]
+    fn the_wait_before_a_try_doubles_from_half_a_minute() {
+        let now = DateTime::UNIX_EPOCH;
+        let waits: Vec<i64> = (1..TRIES_MAX)
+            .map(|tries| (next_retry(tries, now).unwrap() - now).num_seconds())
+            .collect();
+        assert_eq!(waits, [30, 60, 120, 240]);
+        assert_eq!(next_retry(u32::MAX, now), None, "no overflow");
+    }
+
+    #[test]
+    fn a_hook_waits_once_and_not_again_until_its_run_is_recorded() {
+        let signal = WorkerSignal::default();
+        signal.signal(vec![failure_of("a"), failure_of("b"), failure_of("a")]);
+        assert_eq!(waiting_scripts(&signal), ["a", "b"]);
+        signal.take(&failure_of("a"));
+        signal.signal(vec![failure_of("a")]);
+        assert_eq!(waiting_scripts(&signal), ["b"], "its run is under way");
+        signal.recorded(&[failure_of("a")]);
+        assert_eq!(waiting_scripts(&signal), ["b"]);
+        signal.signal(vec![failure_of("a")]);
+        assert_eq!(waiting_scripts(&signal), ["a", "b"], "it failed once more");
+    }
+
+    #[tokio::test]
+    async fn a_signal_before_the_wait_is_not_lost_and_an_end_wakes_too() {
+        let signal = WorkerSignal::default();
+        signal.signal(Vec::new());
+        signal.wait().await;
+        assert!(!signal.is_ending());
+        signal.end();
+        signal.wait().await;
+        assert!(signal.is_ending());
     }
 }

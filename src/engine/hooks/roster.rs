@@ -147,3 +147,68 @@ fn last_before(
     }
     Ok(told)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::hash::sha256;
+
+    fn queue(script: &str, text: &str) -> ScriptQueue {
+        let lane = ScriptIdentity { script: script.to_owned(), text: sha256(text.as_bytes()) };
+        ScriptQueue { lane, concurrency: 1, since: None }
+    }
+
+    fn roster_of(scripts: &[(&str, &str, bool)]) -> BTreeMap<String, KnownScript> {
+        let one = |(name, text, absent): &(&str, &str, bool)| {
+            let (text, since) = (sha256(text.as_bytes()), DateTime::UNIX_EPOCH);
+            ((*name).to_owned(), KnownScript { text, since, absent: absent.then_some(since) })
+        };
+        scripts.iter().map(one).collect()
+    }
+
+    #[test]
+    fn a_set_is_the_same_only_with_the_same_names_and_texts_in_use() {
+        let queues = [queue("a", "x"), queue("b", "y")];
+        let same =
+            |scripts: &[(&str, &str, bool)]| lists_same_scripts(&roster_of(scripts), &queues);
+        assert!(same(&[("a", "x", false), ("b", "y", false)]));
+        assert!(same(&[("a", "x", false), ("b", "y", false), ("gone", "z", true)]));
+        assert!(!same(&[("a", "x", false), ("b", "y", true)]), "b is back");
+        assert!(!same(&[("a", "x", false), ("b", "changed", false)]));
+        assert!(!same(&[("a", "x", false)]));
+        assert!(!same(&[("a", "x", false), ("b", "y", false), ("c", "z", false)]));
+    }
+
+    #[test]
+    fn a_renamed_script_is_not_new_and_a_copy_of_one_in_use_is() {
+        let known = roster_of(&[("a", "x", false)]);
+        let is_new =
+            |queues: &[ScriptQueue], name: usize| is_new(&known, queues, &queues[name].lane);
+        assert!(!is_new(&[queue("a", "changed")], 0), "the name is known");
+        assert!(!is_new(&[queue("renamed", "x")], 0), "its text is known, its name is gone");
+        assert!(is_new(&[queue("a", "x"), queue("copy", "x")], 1), "both are there");
+        assert!(is_new(&[queue("b", "y")], 0));
+    }
+
+    #[test]
+    fn a_change_of_scripts_waits_for_the_runs_of_the_set_in_use() {
+        let fixture = crate::engine::tests::fixture::StateFixture::new();
+        let set = || crate::engine::protocol::input::ScriptSet {
+            hooks: None,
+            files: sha256(b"files"),
+            problems: 0,
+        };
+        let mut scripts = Scripts::default();
+        let begin = |scripts: &mut Scripts| scripts.begin_change(&fixture.shared).unwrap();
+        assert!(matches!(begin(&mut scripts), ScriptChange::None), "there is no other set");
+        scripts.next = Some(set());
+        let merchant: Key = "Merchant/acme".parse().unwrap();
+        scripts.running.insert(merchant.clone(), Arc::default());
+        assert!(matches!(begin(&mut scripts), ScriptChange::None), "a run is under way");
+        scripts.running.remove(&merchant);
+        assert!(matches!(begin(&mut scripts), ScriptChange::Recorded), "no script is new");
+        assert!(matches!(begin(&mut scripts), ScriptChange::None), "one change at a time");
+        scripts.finish_change();
+        assert_eq!(scripts.files_in_use, Some(sha256(b"files")));
+    }
+}

@@ -208,3 +208,6 @@ impl ReadReport {
         Self { problems: specs.problems(), digest: specs.digest(), commit: specs.commit() }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -358,4 +358,6 @@ pub(crate) fn unprovable_action_reason(
 }
 
 #[cfg(test)]
+mod suspension_tests;
+#[cfg(test)]
 mod tests;

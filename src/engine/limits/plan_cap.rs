@@ -168,4 +168,46 @@ mod tests {
         assert!(bounds.count(&key("a"), 1).is_err());
         assert_eq!(bounds.count(&key("b"), 103), Ok(()));
     }
+
+    #[test]
+    fn only_steps_that_change_something_are_planned_money() {
+        let amount = Money::new(100, Currency::USD);
+        let money = vec![MoneyMove { amount, mode: Mode::Test, meaning: "invoiced" }];
+        let step = |action| {
+            let step = Step::idle(key("a"), action, Reason::NotCreated);
+            Step { money: money.clone(), ..step }
+        };
+        let of = |action| PlanCap::of([step(action)].iter()).totals.len();
+        assert_eq!(of(PlannedAction::Create), 1);
+        for idle in [PlannedAction::Blocked, PlannedAction::Wait, PlannedAction::Settled] {
+            assert_eq!(of(idle), 0, "{idle:?}");
+        }
+    }
+
+    #[test]
+    fn two_currencies_and_two_modes_never_share_a_total() {
+        let mut bounds = PlanCap::default();
+        for (name, currency, mode) in
+            [("a", "USD", Mode::Test), ("b", "EUR", Mode::Test), ("c", "USD", Mode::Live)]
+        {
+            let amount = Money::new(100, currency.parse().unwrap());
+            let money = vec![MoneyMove { amount, mode, meaning: "invoiced" }];
+            let step = Step::idle(key(name), PlannedAction::Create, Reason::NotCreated);
+            bounds.add_step(&Step { money, ..step });
+        }
+        assert_eq!(bounds.totals.len(), 3);
+        for name in ["a", "b", "c"] {
+            assert_eq!(bounds.count(&key(name), 100), Ok(()), "{name}");
+        }
+        assert!(bounds.sums.values().all(|sum| *sum == 100));
+    }
+
+    #[test]
+    fn taking_back_what_was_never_sent_changes_nothing() {
+        let mut bounds = bounds(&[("a", &[(100, "invoiced")])]);
+        bounds.subtract(&key("a"));
+        bounds.subtract(&key("unknown"));
+        assert_eq!(bounds.count(&key("a"), 100), Ok(()));
+        assert_eq!(bounds.sums.values().copied().collect::<Vec<_>>(), [100]);
+    }
 }

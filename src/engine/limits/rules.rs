@@ -239,3 +239,6 @@ impl SpendHistory for CountedSpend<'_> {
         self.or_note(self.guard.facts.usual_amounts(wish.mode, &wish.merchant, &wish.key, moved))
     }
 }
+
+#[cfg(test)]
+mod tests;

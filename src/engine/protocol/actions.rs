@@ -191,3 +191,6 @@ impl EffectVerb {
         matches!(self, Self::Created | Self::Changed | Self::Removed | Self::Prepared)
     }
 }
+
+#[cfg(test)]
+mod tests;

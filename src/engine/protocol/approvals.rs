@@ -224,3 +224,6 @@ pub struct PlanChange {
     pub line: Option<usize>,
     pub what: String,
 }
+
+#[cfg(test)]
+mod tests;

@@ -150,3 +150,6 @@ pub struct PaymentView {
     /// By the service's clock.
     pub at: String,
 }
+
+#[cfg(test)]
+mod tests;

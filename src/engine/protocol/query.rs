@@ -226,3 +226,6 @@ queries! {
         EngineQuery::Effects(since), Reply::Effects(done) => done;
     SettleQuery -> (): EngineQuery::Settle, Reply::Settled => ();
 }
+
+#[cfg(test)]
+mod tests;

@@ -178,3 +178,6 @@ pub(crate) fn failure_reason(unable: &TaskFailure) -> &'static str {
         TaskFailure::Waiting(_) => "Processing",
     }
 }
+
+#[cfg(test)]
+mod tests;

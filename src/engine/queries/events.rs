@@ -144,6 +144,37 @@ fn event_view(merchant: &Key, id: &str, entry: &EventEntry) -> EventView {
 mod tests {
     use super::*;
 
+    use crate::engine::tests::fixture::StateFixture;
+    use crate::engine::tests::records::{merchant, now};
+
+    fn away(minutes: i64) -> Option<String> {
+        let mut fixture = StateFixture::with_documents(&[]);
+        fixture.event_schedule.away = Some((now() - TimeDelta::minutes(minutes), now()));
+        let wanted = EventsWanted { merchant: None, most: 10 };
+        fixture.view().events(&wanted).unwrap().away
+    }
+
+    #[test]
+    fn an_absence_is_told_once_it_is_long_and_as_a_loss_once_the_service_gave_up() {
+        assert_eq!(away(19), None);
+        let told = away(20).unwrap();
+        assert!(told.contains("was down for 20 min") && !told.contains("lost"), "{told}");
+        assert!(!away(250).unwrap().contains("lost"));
+        assert!(away(251).unwrap().contains("may have been lost"));
+    }
+
+    #[test]
+    fn a_receiver_without_events_has_no_age_and_another_merchant_no_receiver() {
+        let fixture = StateFixture::with_documents(&[]);
+        let receivers = |merchant: Option<Key>| {
+            fixture.view().events(&EventsWanted { merchant, most: 10 }).unwrap().receivers
+        };
+        let [own] = &receivers(Some(merchant()))[..] else { panic!("no receiver") };
+        assert_eq!((own.age_seconds, own.lag_seconds), (None, None));
+        assert!(receivers(Some("Merchant/other".parse().unwrap())).is_empty());
+        assert_eq!(fixture.view().event("evt_none").unwrap(), None);
+    }
+
     #[test]
     fn a_span_is_told_in_hours_and_minutes() {
         let told = |minutes| span(TimeDelta::minutes(minutes));

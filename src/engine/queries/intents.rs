@@ -147,3 +147,6 @@ fn disowned_view(stray: &UnknownObject, merchant: Key, mode: Mode) -> DisownedVi
         money: stray.collection.as_ref().map(collected),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -185,3 +185,6 @@ fn contains_text(value: &Value, word: &str) -> bool {
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
+
+#[cfg(test)]
+mod tests;

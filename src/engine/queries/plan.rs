@@ -199,3 +199,6 @@ fn names_in_neither(before: &Desired, after: &Desired, scope: &StepSelection) ->
     let keys = before.manifests.keys().chain(after.manifests.keys());
     UnknownName::among(scope.names(), known, keys)
 }
+
+#[cfg(test)]
+mod tests;

@@ -203,3 +203,6 @@ fn refusal_issues(kind: &str, refusal: &ServiceRefusal) -> Vec<Issue> {
     };
     refusal.problem.messages.iter().map(issue).collect()
 }
+
+#[cfg(test)]
+mod tests;

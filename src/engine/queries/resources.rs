@@ -161,3 +161,6 @@ pub(crate) fn payments_view(known: &Observed) -> Option<Box<PaymentsView>> {
     let failures = payments.map_or(0, |payments| payments.failures);
     (last.is_some() || next.is_some()).then(|| Box::new(PaymentsView { last, failures, next }))
 }
+
+#[cfg(test)]
+mod tests;

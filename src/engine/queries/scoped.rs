@@ -156,3 +156,6 @@ pub(crate) fn due(steps: &[StepView]) -> Vec<DueView> {
     };
     sums.into_iter().map(view).filter(|due| due.difference != 0).collect()
 }
+
+#[cfg(test)]
+mod tests;

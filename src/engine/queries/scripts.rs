@@ -269,3 +269,6 @@ fn fits(seen: &Value, filter: &Value) -> bool {
         | Value::Array(_)) => seen == wanted,
     }
 }
+
+#[cfg(test)]
+mod tests;

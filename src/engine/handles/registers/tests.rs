@@ -1,4 +1,4 @@
-//! Tests of the log line of an effect.
+//! Tests of the log line of an effect, of the log of effects, and of the lists that were read.
 
 use std::io;
 use std::io::Write;
@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
+use crate::base::id::Key;
 use crate::engine::executor::progress::log_effect;
+use crate::engine::handles::registers::{EFFECTS_KEPT_MAX, EffectLog, ReadLists};
 use crate::engine::protocol::actions::EffectReport;
 
 /// Collects the output of a subscriber.
@@ -57,4 +59,64 @@ fn the_log_leaves_out_what_has_no_value() {
     }
     let refused = log_line(&json!([]), Some("HTTP 422 invalid"));
     assert!(refused.contains("refusal=\"HTTP 422 invalid\""), "{refused}");
+}
+
+fn effect(position: u64) -> EffectReport {
+    let report = json!({
+        "position": position, "at": "2026-11-20T12:34:56.000Z", "verb": "created",
+        "intent": "i-000002", "key": "Contact/default/jane", "effect": "contact.create",
+        "cause": {"file": null, "line": null, "commit": null},
+    });
+    serde_json::from_value(report).unwrap()
+}
+
+fn positions(log: &EffectLog, since: u64) -> Vec<u64> {
+    log.since(since).iter().map(|one| one.position).collect()
+}
+
+#[test]
+fn effects_are_read_back_from_behind_a_position_oldest_first() {
+    let log = EffectLog::default();
+    (1..=3).for_each(|position| log.push(effect(position)));
+    assert_eq!(positions(&log, 0), [1, 2, 3]);
+    assert_eq!(positions(&log, 1), [2, 3]);
+    assert_eq!(positions(&log, 3), [0; 0]);
+}
+
+#[test]
+fn only_the_newest_effects_are_kept() {
+    let log = EffectLog::default();
+    let last = u64::try_from(EFFECTS_KEPT_MAX).unwrap() + 2;
+    (1..=last).for_each(|position| log.push(effect(position)));
+    let kept = positions(&log, 0);
+    assert_eq!((kept.len(), kept[0], kept[kept.len() - 1]), (EFFECTS_KEPT_MAX, 3, last));
+}
+
+#[test]
+fn a_listener_hears_effects_until_it_is_replaced_or_ends() {
+    let log = EffectLog::default();
+    let mut first = log.subscribe();
+    log.push(effect(1));
+    let mut second = log.subscribe();
+    log.push(effect(2));
+    log.unsubscribe();
+    log.push(effect(3));
+    let heard = |listener: &mut tokio::sync::mpsc::UnboundedReceiver<EffectReport>| {
+        std::iter::from_fn(|| listener.try_recv().ok().map(|one| one.position)).collect::<Vec<_>>()
+    };
+    assert_eq!((heard(&mut first), heard(&mut second)), (vec![1], vec![2]));
+    assert_eq!(positions(&log, 0), [1, 2, 3], "the log keeps them all");
+}
+
+#[test]
+fn a_list_is_read_once_by_all_and_every_merchant_has_its_own() {
+    let lists = ReadLists::default();
+    let (acme, other): (Key, Key) =
+        ("Merchant/acme".parse().unwrap(), "Merchant/other".parse().unwrap());
+    let is_read = |merchant: &Key, list| lists.cell(merchant, list).initialized();
+    lists.note_read(&acme, "cards");
+    lists.note_read(&acme, "cards");
+    assert!(is_read(&acme, "cards") && !is_read(&acme, "banks") && !is_read(&other, "cards"));
+    lists.note_all_read(&other);
+    assert!(is_read(&other, "cards") && is_read(&other, "banks"));
 }

@@ -1,104 +1,152 @@
-//! Suspensions that end by their time.
-
-use std::path::PathBuf;
+use serde_json::json;
 
 use super::*;
-use crate::base::clock::VirtualClock;
-use crate::model::issue::{Issue, PlacedIssue, TreeProblems};
+use crate::engine::tests::fixture::{StateFixture, complete};
+use crate::engine::tests::records::{
+    card, contact, intake, key, merchant, now, observation, open_intent, progress, restore_record,
+    suspension_record,
+};
+use crate::model::intent::IntentProgress;
+use crate::model::outcome::ServiceProblem;
 use crate::model::record::Record;
-use crate::store::index::ordered::{Batch, Index, MemoryIndex};
-use crate::store::projection::fold::fold;
+use crate::model::state::lifecycle::Release;
 
-/// A tree without files.
-struct NoFiles;
-
-impl SpecSource for NoFiles {
-    fn desired(&self) -> Arc<Desired> {
-        Arc::default()
-    }
-
-    fn reload(&mut self, _: &[PathBuf]) -> BTreeSet<Key> {
-        BTreeSet::new()
-    }
-
-    fn verify(&mut self) -> BTreeSet<Key> {
-        BTreeSet::new()
-    }
-
-    fn problems(&self) -> TreeProblems {
-        TreeProblems::default()
-    }
-
-    fn digest(&self) -> Option<Digest> {
-        None
-    }
-
-    fn place(&self, _: &Key, _: &Issue) -> Option<PlacedIssue> {
-        None
-    }
+/// Appends a record behind the back of the state in memory.
+fn append(fixture: &StateFixture, record: Record) {
+    complete(fixture.shared.write(Vec::new(), vec![record])).unwrap();
 }
 
-fn at(minute: u32) -> DateTime<Utc> {
-    format!("2026-11-21T12:{minute:02}:00Z").parse().unwrap()
-}
-
-fn suspension(name: &str, until: Option<DateTime<Utc>>) -> Suspension {
-    let (reason, actor) = ("why".to_owned(), "uid 7".to_owned());
-    Suspension { key: name.parse().unwrap(), reason, actor, until, at: at(0) }
-}
-
-/// Builds a known state with these suspensions, and the index behind it.
-fn suspended(all: &[Suspension]) -> (KnownState, Arc<MemoryIndex>) {
-    let index = Arc::new(MemoryIndex::new());
-    all.iter().for_each(|one| write(&index, one));
-    let clock = Arc::new(VirtualClock::new(at(0)));
-    let facts = ReadModel::new(index.clone());
-    (KnownState::load(&facts, Box::new(NoFiles), clock).unwrap(), index)
-}
-
-fn write(index: &MemoryIndex, suspension: &Suspension) {
-    let mut batch = Batch::new();
-    fold(index, &mut batch, &Record::Suspended(Box::new(suspension.clone()))).unwrap();
-    index.apply(batch).unwrap();
-}
-
-/// A suspension that ended by its time is returned once, and is then forgotten.
-#[test]
-fn an_ended_suspension_is_dropped_once() {
-    let all = [
-        suspension("Invoice/a", Some(at(10))),
-        suspension("Invoice/b", Some(at(20))),
-        suspension("Invoice/c", None),
-    ];
-    let (mut known, _) = suspended(&all);
-    assert_eq!(known.next_suspension_end(at(0)), Some(at(10)));
-    assert_eq!((known.suspension_count(at(9)), known.suspension_count(at(10))), (3, 2));
-    assert_eq!(known.drop_ended_suspensions(at(9)), []);
-    assert_eq!(known.drop_ended_suspensions(at(10)), [all[0].key.clone()]);
-    assert_eq!(known.drop_ended_suspensions(at(10)), [], "once");
-    assert_eq!(known.suspension(&all[0].key), None, "it is forgotten");
-    assert_eq!(
-        (known.suspension_count(at(10)), known.next_suspension_end(at(10))),
-        (2, Some(at(20)))
-    );
-    assert_eq!(known.drop_ended_suspensions(at(30)), [all[1].key.clone()]);
-    assert_eq!((known.suspension_count(at(30)), known.next_suspension_end(at(30))), (1, None));
-    known.reload_suspensions().unwrap();
-    assert_eq!(known.suspension_count(at(9)), 3, "a clock that goes back finds them again");
+/// Returns a state with one suspension that ends after an hour and one without an end.
+fn with_suspensions() -> StateFixture {
+    let mut fixture = StateFixture::with_documents(&[&contact("jane"), &contact("joe")]);
+    fixture.record(suspension_record("Contact/jane", Some("2029-12-01T11:00:00Z")));
+    fixture.record(suspension_record("Contact/joe", None));
+    fixture
 }
 
 #[test]
-fn a_suspension_that_is_said_again_ends_at_its_new_time() {
-    let first = suspension("Invoice/a", Some(at(10)));
-    let (mut known, index) = suspended(std::slice::from_ref(&first));
-    write(&index, &suspension("Invoice/a", Some(at(30))));
-    known.refresh(&first.key).unwrap();
-    assert_eq!(known.drop_ended_suspensions(at(20)), []);
-    write(&index, &suspension("Invoice/a", None));
-    known.refresh(&first.key).unwrap();
-    assert_eq!(
-        (known.drop_ended_suspensions(at(59)), known.next_suspension_end(at(0))),
-        (vec![], None)
+fn a_reload_forgets_a_suspension_that_was_ended_by_a_person() {
+    let mut fixture = with_suspensions();
+    append(
+        &fixture,
+        Record::Resumed { key: key("Contact/joe"), actor: "ann".to_owned(), at: now() },
     );
-    assert!(known.has_suspensions());
+    fixture.known_state.reload_suspensions().unwrap();
+    assert_eq!(fixture.known_state.suspension(&key("Contact/joe")), None);
+}
+
+#[test]
+fn a_refresh_reads_one_resource_whole_its_facts_its_intent_and_its_suspension() {
+    let mut fixture = StateFixture::with_documents(&[&contact("jane")]);
+    let jane = key("Contact/jane");
+    assert_eq!(fixture.known_state.observed(&jane), None);
+    for record in [
+        observation("Contact/jane", "cont_1", json!({"a": 1})),
+        suspension_record("Contact/jane", None),
+        open_intent(1, "Contact/jane", "contact.create"),
+    ] {
+        append(&fixture, record);
+    }
+    fixture.known_state.refresh(&jane).unwrap();
+    let known = &fixture.known_state;
+    assert_eq!(known.observed(&jane).unwrap().fact("a"), &json!(1));
+    assert!(known.suspension(&jane).is_some() && known.open_intent(&jane).is_some());
+}
+
+#[test]
+fn a_fact_read_before_a_refresh_is_not_served_after_it() {
+    let mut fixture = StateFixture::with_documents(&[]);
+    fixture.record(observation("Contact/jane", "cont_1", json!({"a": 1})));
+    let jane = key("Contact/jane");
+    assert_eq!(fixture.known_state.observed(&jane).unwrap().fact("a"), &json!(1));
+    append(&fixture, observation("Contact/jane", "cont_1", json!({"a": 2})));
+    fixture.known_state.refresh(&jane).unwrap();
+    assert_eq!(fixture.known_state.observed(&jane).unwrap().fact("a"), &json!(2));
+}
+
+#[test]
+fn more_resources_than_are_kept_unpacked_are_all_known() {
+    let mut fixture = StateFixture::new();
+    let names: Vec<String> = (0..RECENT_MAX + 10).map(|n| format!("Contact/c{n}")).collect();
+    let records = names.iter().map(|name| observation(name, &name[8..], json!({}))).collect();
+    fixture.append(records);
+    for name in &names {
+        let known = fixture.known_state.observed(&key(name)).unwrap();
+        assert_eq!(known.remote_id.as_ref().unwrap().as_str(), &name[8..]);
+    }
+}
+
+#[test]
+fn a_refused_effect_may_be_tried_again_until_its_next_refusal() {
+    let mut fixture = StateFixture::with_documents(&[&contact("jane")]);
+    let jane = key("Contact/jane");
+    assert!(!fixture.known_state.try_again(&jane), "nothing was refused");
+    let problem = ServiceProblem::default();
+    fixture.append(vec![
+        open_intent(1, "Contact/jane", "contact.create"),
+        progress(1, IntentProgress::Refused { status: 400, problem }),
+    ]);
+    assert!(fixture.known_state.try_again(&jane));
+    assert!(fixture.known_state.is_retry_granted(&jane, IntentId::new(1)));
+    assert!(!fixture.known_state.is_retry_granted(&jane, IntentId::new(2)));
+    assert!(!fixture.known_state.is_retry_granted(&key("Contact/joe"), IntentId::new(1)));
+}
+
+#[test]
+fn what_a_merchant_has_unsettled_includes_its_tasks_under_way_and_not_itself() {
+    let mut fixture = StateFixture::with_documents(&[&contact("jane"), &card("card")]);
+    fixture.record(open_intent(1, "Contact/jane", "contact.create"));
+    let known = &mut fixture.known_state;
+    known.task_started(&key("SavedMethod/card"), &merchant());
+    known.task_started(&merchant(), &merchant());
+    known.task_started(&key("Contact/other"), &key("Merchant/other"));
+    assert_eq!(known.unsettled_keys(&merchant()), [key("Contact/jane"), key("SavedMethod/card")]);
+    assert_eq!(known.task_ended(&key("SavedMethod/card")), Some(merchant()));
+    assert_eq!(known.unsettled_keys(&merchant()), [key("Contact/jane")]);
+    assert_eq!(known.task_ended(&key("SavedMethod/card")), None);
+}
+
+#[test]
+fn a_creation_that_no_lookup_finds_waits_after_a_restore_until_it_is_released() {
+    let mut fixture = StateFixture::with_documents(&[&contact("jane")]);
+    let jane = key("Contact/jane");
+    assert_eq!(fixture.known_state.possibly_created(&jane), None);
+    fixture.record(restore_record(1));
+    let why = fixture.known_state.possibly_created(&jane).unwrap();
+    assert!(why.contains("`reckon store release Contact/jane`"), "{why}");
+    let release = Release { keys: vec![jane.clone()], done: false, at: now(), actor: "a".into() };
+    fixture.record(Record::Released(Box::new(release)));
+    assert_eq!(fixture.known_state.possibly_created(&jane), None);
+    assert!(fixture.known_state.possibly_created(&key("Contact/joe")).is_some());
+}
+
+#[test]
+fn only_a_cautious_state_that_began_empty_suspects_a_lost_one() {
+    let jane = key("MerchantApplication/jane");
+    let careless = StateFixture::new();
+    assert!(!careless.known_state.maybe_created_by_lost_state(&jane));
+    let mut cautious = StateFixture::with(|settings| settings.cautious_start = true);
+    assert!(cautious.known_state.maybe_created_by_lost_state(&jane));
+    cautious.record(Record::EmptyRemote { at: now(), actor: "ann".to_owned() });
+    assert!(!cautious.known_state.maybe_created_by_lost_state(&jane));
+}
+
+#[test]
+fn a_merchant_without_a_document_counts_as_being_removed_while_it_is_busy() {
+    let mut fixture = StateFixture::with_documents(&[]);
+    fixture.scheduler.busy.insert(merchant());
+    assert!(!fixture.view().snapshot().is_being_removed(&merchant()), "it has a document");
+    fixture.write(&[]);
+    assert!(fixture.view().snapshot().is_being_removed(&merchant()));
+    fixture.scheduler.busy.clear();
+    assert!(!fixture.view().snapshot().is_being_removed(&merchant()), "its deletion is not asked");
+}
+
+#[test]
+fn reads_that_can_wait_use_the_same_credentials_with_less_urgency() {
+    let fixture = StateFixture::with_documents(&[&intake("jane")]);
+    let poll = fixture.view().snapshot().poll_credentials(&merchant());
+    let own = fixture.known_state.credential_source(&merchant());
+    assert_eq!((&poll.merchant, &poll.spec, poll.generation), (&own.merchant, &own.spec, 0));
+    assert!(own.spec.is_some() && poll.urgency != own.urgency);
 }

@@ -236,3 +236,36 @@ async fn what_was_approved_passes_once_and_counts_to_no_day() {
     progress(&index, 4, IntentProgress::GivenUp { reason: "nothing can prove it".to_owned() });
     assert!(!done(&guard, &index, 5, &large).await, "it may have happened");
 }
+
+#[tokio::test(start_paused = true)]
+async fn live_money_takes_no_room_of_test_money() {
+    let (guard, index) = meter(1000);
+    let live = Effect { mode: Mode::Live, ..effect("a", Some(9000), 9000) };
+    assert!(done(&guard, &index, 1, &live).await);
+    assert!(done(&guard, &index, 2, &effect("b", Some(1000), 1000)).await);
+    assert_eq!(counted(&guard), 1000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_effect_that_moves_nothing_reserves_nothing_and_never_waits() {
+    let (guard, _) = meter(1000);
+    let full = effect("a", Some(1000), 1000);
+    let _held = guard.reserve(IntentId::new(1), &full, sha256(b"")).await.unwrap().unwrap();
+    let mut idle = effect("b", None, 0);
+    idle.request.body = json!({});
+    let reserved = guard.reserve(IntentId::new(2), &idle, sha256(b"")).await.unwrap().unwrap();
+    assert!(reserved.stake().is_empty());
+    assert_eq!(guard.counting().pending.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_gives_its_money_back_and_a_hold_keeps_it() {
+    let (guard, index) = meter(5000);
+    assert!(done(&guard, &index, 1, &effect("a", Some(3000), 3000)).await);
+    progress(&index, 1, IntentProgress::OnHold { reason: "x".to_owned(), observation: None });
+    assert_eq!(counted(&guard), 3000, "it may have happened");
+    assert!(done(&guard, &index, 2, &effect("b", Some(2000), 2000)).await);
+    let problem = crate::model::outcome::ServiceProblem::default();
+    progress(&index, 2, IntentProgress::Refused { status: 422, problem });
+    assert_eq!(counted(&guard), 3000);
+}

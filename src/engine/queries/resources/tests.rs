@@ -1,0 +1,113 @@
+use chrono::TimeDelta;
+use serde_json::json;
+
+use super::*;
+use crate::engine::protocol::views::Confidence;
+use crate::engine::tests::fixture::StateFixture;
+use crate::engine::tests::records::{
+    CONTACT, annotated_document, contact, key, merchant, now, observation, suspension_record,
+};
+use crate::model::state::health::PaymentResult;
+
+#[test]
+fn a_resource_is_shown_with_its_facts_and_without_its_sealed_ones() {
+    let mut fixture = StateFixture::with_documents(&[&contact("jane")]);
+    let facts = json!({"status": "ACTIVE", "number": {"sealed": "00"}});
+    fixture.apply("Contact/jane", "cont_1", facts);
+    let view = fixture.view().resource(&key("Contact/jane")).unwrap();
+    assert_eq!(view.facts.keys().collect::<Vec<_>>(), ["status"]);
+    assert_eq!((view.remote_id.as_deref(), view.ready), (Some("cont_1"), true));
+    assert!(fixture.view().resource(&key("Contact/none")).is_none());
+}
+
+#[test]
+fn a_contact_that_the_service_never_shows_is_not_said_to_be_verified() {
+    let mut fixture = StateFixture::with_documents(&[&contact("jane")]);
+    assert_eq!(fixture.view().resource(&key("Contact/jane")).unwrap().confidence, None);
+    fixture.apply("Contact/jane", "cont_1", json!({}));
+    let view = fixture.view().resource(&key("Contact/jane")).unwrap();
+    assert_eq!(view.confidence, Some(Confidence::CannotBeVerified));
+    assert_eq!(view.verified_at, None);
+    assert!(view.message.contains("last known to match"), "{}", view.message);
+}
+
+#[test]
+fn a_suspended_merchant_suspends_its_resources_with_and_without_a_document() {
+    let mut fixture = StateFixture::with_documents(&[&contact("jane")]);
+    fixture.record(observation("Contact/gone", "cont_2", json!({})));
+    let suspends = |fixture: &StateFixture, name: &str| fixture.view().is_suspended(&key(name));
+    assert!(!suspends(&fixture, "Contact/jane"));
+    fixture.record(suspension_record("Merchant/acme", Some("2029-12-01T11:00:00Z")));
+    assert!(suspends(&fixture, "Contact/jane") && suspends(&fixture, "Contact/gone"));
+    assert!(!suspends(&fixture, "Merchant/other"));
+    fixture.pass(TimeDelta::hours(1));
+    assert!(!suspends(&fixture, "Contact/jane"));
+}
+
+#[test]
+fn a_document_suspends_its_resource_alone() {
+    let by_document = annotated_document("Contact", "joe", "reckon.dev/suspend: \"true\"", CONTACT);
+    let fixture = StateFixture::with_documents(&[&contact("jane"), &by_document]);
+    let view = fixture.view();
+    assert!(
+        view.is_suspended(&key("Contact/joe")) && view.suspension(&key("Contact/joe")).is_none()
+    );
+    assert!(!view.is_suspended(&key("Contact/jane")));
+}
+
+#[test]
+fn the_suspension_of_a_merchant_plans_its_resources_without_documents_again() {
+    let mut fixture = StateFixture::with_documents(&[&contact("jane")]);
+    fixture.record(observation("Contact/gone", "cont_2", json!({})));
+    let affected = |name: &str| Vec::from_iter(fixture.view().affected_resources(&key(name)));
+    assert_eq!(affected("Merchant/acme"), [key("Contact/gone"), merchant()]);
+    assert_eq!(affected("Contact/jane"), [key("Contact/jane")]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_engine_wakes_at_the_next_end_of_a_suspension_and_at_least_hourly() {
+    let mut fixture = StateFixture::with_documents(&[&contact("jane"), &contact("joe")]);
+    let wait = |fixture: &StateFixture| {
+        fixture.view().next_resumption().map(|at| at.duration_since(Instant::now()))
+    };
+    assert_eq!(wait(&fixture), None);
+    fixture.record(suspension_record("Contact/jane", Some("2029-12-03T10:00:00Z")));
+    assert_eq!(wait(&fixture), Some(LOOK_EVERY));
+    fixture.record(suspension_record("Contact/joe", Some("2029-12-01T10:10:00Z")));
+    assert_eq!(wait(&fixture), Some(Duration::from_mins(10)));
+    fixture.pass(TimeDelta::days(3));
+    assert_eq!(wait(&fixture), None, "both are over");
+}
+
+fn payment(currency: Option<&str>) -> Payments {
+    let last = Payment {
+        id: "tx_1".to_owned(),
+        result: PaymentResult::Declined,
+        amount: Some(2000),
+        currency: currency.map(str::to_owned),
+        reason: Some("declined".to_owned()),
+        at: now(),
+    };
+    Payments { last, failures: 2, since: now() }
+}
+
+#[test]
+fn what_collects_nothing_has_no_payments_and_a_missing_currency_is_the_object_s() {
+    let mut known = Observed::unknown(merchant(), now());
+    assert_eq!(payments_view(&known), None);
+    known.facts = json!({"currency": "USD"});
+    known.payments = Some(Box::new(payment(None)));
+    let view = payments_view(&known).unwrap();
+    assert_eq!((view.failures, view.next.as_deref()), (2, None));
+    assert_eq!(view.last.unwrap().currency.as_deref(), Some("USD"));
+    known.payments = Some(Box::new(payment(Some("EUR"))));
+    assert_eq!(payments_view(&known).unwrap().last.unwrap().currency.as_deref(), Some("EUR"));
+}
+
+#[test]
+fn a_next_payment_is_shown_before_the_first_one() {
+    let facts = json!({"next_payment": "2030-02-01"});
+    let known = Observed { facts, ..Observed::unknown(merchant(), now()) };
+    let view = payments_view(&known).unwrap();
+    assert_eq!((view.last, view.next.as_deref()), (None, Some("2030-02-01")));
+}
