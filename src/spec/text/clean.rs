@@ -35,7 +35,9 @@ fn is_plain(text: &str) -> bool {
             b'\n' => false,
             // Line breaks of old YAML: U+0085, U+2028 and U+2029.
             0xc2 => next == 0x85,
-            0xe2 => next == 0x80,
+            0xe2 => bytes.get(at..).is_some_and(|rest| {
+                rest.starts_with("\u{2028}".as_bytes()) || rest.starts_with("\u{2029}".as_bytes())
+            }),
             other => other == b'\\' || other.is_ascii_control(),
         };
         if sign {
@@ -122,6 +124,7 @@ mod tests {
             "a: why?",
             "a: https://x.example/?b=1&c=2",
             "a: 3 * 4",
+            "a: “one” – ‘two’",
             "---\na: [1, two, 3.5]\nb: {c: yes}\n",
             "a: é\r\nb: \"quoted\"\n",
             "a: |\n  text\n",
