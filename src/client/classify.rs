@@ -268,7 +268,9 @@ enum FieldPrivacy {
 pub(crate) fn sensitive_values(call: &Call, authorization: Option<&HeaderValue>) -> KnownValues {
     let mut known = KnownValues::default();
     let header = authorization.and_then(|header| std::str::from_utf8(header.as_bytes()).ok());
-    header.into_iter().for_each(|header| hide_credential(&mut known, header));
+    if let Some(header) = header {
+        hide_credential(&mut known, header);
+    }
     if call.endpoint == GetToken::NAME
         && let Some(token) = call.path.rsplit('/').next()
     {

@@ -119,13 +119,13 @@ pub(crate) fn apply_effects(
     before: &TransactionStatus,
     change: TransactionTransition,
 ) -> Result<()> {
+    use {TransactionTransition as T, TransactionType as Kind};
     if let Some(movement) = movement(&kept.object.kind, before, change) {
         logs::record_movement(cx, &kept.owner, movement, &kept.object)?;
     }
     if is_hold(&kept.object) && *before == TransactionStatus::Authorized {
         remove_hold(cx, kept)?;
     }
-    use {TransactionTransition as T, TransactionType as Kind};
     match (&kept.object.kind, change) {
         (Kind::Charge, T::Capture) => perform_refunds(cx, kept),
         (Kind::Charge, T::Return) => reject_refunds(cx, kept),
