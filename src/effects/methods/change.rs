@@ -58,7 +58,7 @@ pub fn renew_method(
     token: &FreshToken,
 ) -> Effect {
     let effect = change_method(cx, source, target);
-    let effect = with_token(effect, token.sealed.clone(), token.single_use());
+    let effect = with_token(effect, &token.sealed, token.single_use());
     source.expect_visible(effect.expecting("fingerprint", token.fingerprint.clone()))
 }
 
@@ -71,10 +71,10 @@ pub fn renew_by_token(
     brought: &SuppliedToken,
 ) -> Effect {
     let effect = change_method(cx, source, target);
-    with_token(effect, json!(brought.sealed), single_use(brought))
+    with_token(effect, &json!(brought.sealed), single_use(brought))
 }
 
-fn with_token(mut effect: Effect, sealed: Value, once: SingleUse) -> Effect {
+fn with_token(mut effect: Effect, sealed: &Value, once: SingleUse) -> Effect {
     set_field(&mut effect.request.body, "token_id", json!({ "$sealed": sealed }));
     effect.with_sealed_body().with_single_use(once)
 }
