@@ -115,7 +115,9 @@ mod tests {
 
     fn timers(all: &[(&'static str, u32)]) -> Timers<&'static str, u32> {
         let mut timers = Timers::default();
-        all.iter().for_each(|(key, due)| timers.set(*key, Some(*due)));
+        for (key, due) in all {
+            timers.set(*key, Some(*due));
+        }
         timers
     }
 

@@ -100,7 +100,7 @@ fn equal_keys_are_one_whatever_they_come_from() {
     let joined = Key::new(Kind::new("Contact"), &name("default"), &name("jane-shared"));
     for other in [whole, read, joined] {
         assert_eq!(parsed, other);
-        assert!(std::ptr::eq(&*parsed, &*other));
+        assert!(std::ptr::eq::<KeyParts>(&raw const *parsed, &raw const *other));
     }
     let elsewhere: Key = "Contact/other/jane-shared".parse().unwrap();
     assert_ne!(parsed, elsewhere);

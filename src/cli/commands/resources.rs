@@ -248,7 +248,7 @@ fn print_suspension(paused: &SuspensionResult, out: Printer) -> CommandResult {
     match paused {
         SuspensionResult::Suspended(_) | SuspensionResult::Resumed { key: _, still: None } => {}
         SuspensionResult::Resumed { key: _, still: Some(still) } => {
-            out.note(&suspended_help(still))
+            out.note(&suspended_help(still));
         }
         SuspensionResult::NotSuspended { key, still } => {
             let what = format!("not suspended by `reckon suspend`: {}", key.short());

@@ -254,13 +254,13 @@ mod tests {
     use super::*;
     use crate::engine::tests::records::{key, merchant};
 
-    fn get(name: &str, args: Value) -> Result<RemoteGet, String> {
-        remote_get(&merchant(), name, &args)
+    fn get(name: &str, args: &Value) -> Result<RemoteGet, String> {
+        remote_get(&merchant(), name, args)
     }
 
     #[test]
     fn a_script_s_arguments_become_the_path_and_the_query_of_a_read() {
-        let read = get("card.get", json!({"id": "c1", "page": 2, "q": "x"})).unwrap();
+        let read = get("card.get", &json!({"id": "c1", "page": 2, "q": "x"})).unwrap();
         assert_eq!((read.merchant, read.parameters), (merchant(), vec!["c1".to_owned()]));
         let query = [("page".to_owned(), "2".to_owned()), ("q".to_owned(), "x".to_owned())];
         assert_eq!(read.query, query);
@@ -268,22 +268,24 @@ mod tests {
 
     #[test]
     fn a_script_reads_at_another_merchant_only_by_its_name() {
-        let read = get("card.list", json!({"merchant": "books/other"})).unwrap();
+        let read = get("card.list", &json!({"merchant": "books/other"})).unwrap();
         assert_eq!(read.merchant, key("Merchant/books/other"));
         assert!(read.query.is_empty(), "the name is not sent");
         assert!(
-            get("card.list", json!({"merchant": "no name"})).unwrap_err().starts_with("merchant: ")
+            get("card.list", &json!({"merchant": "no name"}))
+                .unwrap_err()
+                .starts_with("merchant: ")
         );
     }
 
     #[test]
     fn a_read_that_is_unknown_or_incomplete_is_an_error() {
         assert_eq!(
-            get("card.delete", json!({})).unwrap_err(),
+            get("card.delete", &json!({})).unwrap_err(),
             "there is no read called card.delete"
         );
-        assert_eq!(get("card.get", json!({})).unwrap_err(), "card.get needs the field id");
-        assert_eq!(get("card.get", Value::Null).unwrap_err(), "card.get needs the field id");
+        assert_eq!(get("card.get", &json!({})).unwrap_err(), "card.get needs the field id");
+        assert_eq!(get("card.get", &Value::Null).unwrap_err(), "card.get needs the field id");
     }
 
     #[test]

@@ -144,9 +144,14 @@ impl RefreshTimer {
     pub(crate) fn after_readings(blocked: &[Key], refused: &[Key]) -> Self {
         let mut timers = Self::default();
         let now = Instant::now();
-        blocked.iter().for_each(|key| timers.blocked.set(key.clone(), Some(now)));
-        refused.iter().for_each(|key| timers.refused.set(key.clone(), Some(now)));
-        blocked.iter().chain(refused).for_each(|key| timers.note_read(key));
+        for key in blocked {
+            timers.blocked.set(key.clone(), Some(now));
+            timers.note_read(key);
+        }
+        for key in refused {
+            timers.refused.set(key.clone(), Some(now));
+            timers.note_read(key);
+        }
         timers
     }
 }

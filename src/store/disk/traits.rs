@@ -61,12 +61,18 @@ pub trait Disk: Send + Sync + Debug {
 /// A disk in memory: shared by its clones, and every write is durable at once.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryDisk {
-    pub(crate) files: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
+    files: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
 }
 
 impl MemoryDisk {
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Returns a disk with the same files that shares nothing with this one.
+    #[must_use]
+    pub fn copy(&self) -> Self {
+        Self { files: Arc::new(Mutex::new(self.files.lock().clone())) }
     }
 
     fn with<T>(&self, name: &str, act: impl FnOnce(&mut Vec<u8>) -> T) -> io::Result<T> {

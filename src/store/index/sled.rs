@@ -183,7 +183,7 @@ fn stage(
 ) {
     let before = if chunked.is_empty() { 0 } else { chunked.remove(&key).unwrap_or(0) };
     let after = if let Some(value) = change {
-        stage_value(out, &key, value)
+        stage_value(out, &key, &value)
     } else {
         out.remove(entry_key(&key));
         0
@@ -225,9 +225,9 @@ impl<'a> StoredValue<'a> {
 }
 
 /// Stages a value and returns the number of its chunks.
-fn stage_value(out: &mut ::sled::Batch, key: &[u8], value: Vec<u8>) -> u32 {
+fn stage_value(out: &mut ::sled::Batch, key: &[u8], value: &[u8]) -> u32 {
     if value.len() <= VALUE_BYTES_MAX {
-        out.insert(entry_key(key), [&[WHOLE], value.as_slice()].concat());
+        out.insert(entry_key(key), [&[WHOLE], value].concat());
         return 0;
     }
     let mut count: u32 = 0;

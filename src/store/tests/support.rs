@@ -4,7 +4,6 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use parking_lot::Mutex;
 use serde_json::json;
 
 use crate::base::hash::{SourceId, sha256};
@@ -20,14 +19,6 @@ use crate::store::read_model::model::Changes;
 /// Folds one record: reads through the batch, writes into it.
 pub(crate) fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Folded {
     fold_record(&mut Changes::new(index, batch), record)
-}
-
-impl MemoryDisk {
-    /// Returns a disk with the same files that shares nothing with this one.
-    #[must_use]
-    pub(crate) fn copy(&self) -> Self {
-        Self { files: Arc::new(Mutex::new(self.files.lock().clone())) }
-    }
 }
 
 /// A disk in memory whose syncs are counted and whose writes and syncs fail on demand.

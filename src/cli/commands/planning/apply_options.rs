@@ -202,7 +202,9 @@ pub(crate) async fn settle_by_daemon(
     record_allowed_by_daemon(client, args, out).await?;
     client.send(SettleQuery).await?;
     let done = client.send(EffectsQuery(position)).await?;
-    done.iter().for_each(|one| apply_report::print_effect(one, out));
+    for one in &done {
+        apply_report::print_effect(one, out);
+    }
     Ok(done)
 }
 

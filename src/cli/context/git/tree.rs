@@ -224,7 +224,6 @@ fn run(folder: &Path, arguments: &[&str]) -> CommandResult<Vec<u8>> {
     Git::at(folder).output(arguments, &[]).map_err(git_failed)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "it is given to map_err")]
 fn git_failed(trouble: GitError) -> CommandFailure {
     CommandFailure::environment("reckon::git::failed", trouble)
         .help("install git, and keep the specs in a git repository")

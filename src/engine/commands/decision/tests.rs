@@ -16,7 +16,7 @@ async fn the_records_of_a_decision_are_durable_before_its_answer() {
     let (_, answer) = append.perform(&fixture.shared).await.unwrap();
     assert_eq!((answer, fixture.length()), (Reply::Settled, 1));
     fixture.refresh();
-    assert_eq!(fixture.known_state.suspensions().count(), 1);
+    assert_eq!(fixture.known_state.suspension_count(fixture.shared.now()), 1);
 }
 
 #[tokio::test]

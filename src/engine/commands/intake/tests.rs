@@ -1,3 +1,5 @@
+#![expect(clippy::arithmetic_side_effects, reason = "an overflow fails the test")]
+
 use chrono::TimeDelta;
 use serde_json::json;
 

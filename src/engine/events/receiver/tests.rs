@@ -3,20 +3,20 @@ use crate::engine::tests::fixture::{StateFixture, complete};
 use crate::engine::tests::records::merchant;
 use crate::model::operator::{RotationRecord, RotationStep};
 
-struct Receiver {
+struct ReceiverParts {
     fixture: StateFixture,
     receiver: EventReceiver,
     engine: mpsc::Receiver<EngineInput>,
 }
 
-fn receiver() -> Receiver {
+fn receiver() -> ReceiverParts {
     let fixture = StateFixture::with_documents(&[]);
     let (sender, engine) = mpsc::channel(4);
     let receiver = EventReceiver::new(fixture.shared.clone(), sender);
-    Receiver { fixture, receiver, engine }
+    ReceiverParts { fixture, receiver, engine }
 }
 
-impl Receiver {
+impl ReceiverParts {
     fn post(&self, mode: Mode, body: &str) -> Receipt {
         complete(self.receiver.post(&merchant(), mode, body.as_bytes())).unwrap()
     }
@@ -107,10 +107,10 @@ fn the_body_of_a_post_is_sealed_and_holds_no_number_of_a_card() {
 fn an_address_stays_valid_through_one_rotation_that_is_not_finished() {
     let mut one = receiver();
     let address = WebhookAddress::Merchant(merchant());
-    let valid = |one: &Receiver| -> Vec<u32> {
+    let valid = |one: &ReceiverParts| -> Vec<u32> {
         (0..3).filter(|n| one.receiver.is_address_valid(&address, *n).unwrap()).collect()
     };
-    let rotate = |one: &mut Receiver, step| {
+    let rotate = |one: &mut ReceiverParts, step| {
         let (addresses, actor) = (vec![address.clone()], "ann".to_owned());
         let rotated = RotationRecord { addresses, step, actor, at: one.fixture.now() };
         one.fixture.record(Record::Rotated(Box::new(rotated)));

@@ -84,7 +84,7 @@ async fn the_effect_of_a_request_is_recorded_with_its_result() {
     );
     assert_eq!(fixture.length(), before + 2);
     fixture.refresh();
-    assert_eq!(fixture.known_state.suspensions().count(), 1);
+    assert_eq!(fixture.known_state.suspension_count(fixture.shared.now()), 1);
 }
 
 #[test]

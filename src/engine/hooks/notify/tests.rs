@@ -49,22 +49,22 @@ fn with_request() -> StateFixture {
     fixture
 }
 
-fn message() -> Result<OutgoingNotification, String> {
-    Ok(OutgoingNotification {
+fn message() -> OutgoingNotification {
+    OutgoingNotification {
         key: "hook-1".to_owned(),
         target: "ops".to_owned(),
         body: json!("x"),
         html: None,
         subject: None,
         to: None,
-    })
+    }
 }
 
 type Begun = Result<NotificationSend, (ActionOutcome, String)>;
 
 fn begin(fixture: &StateFixture, sender: &Arc<FixedSender>) -> Begun {
     let pending = fixture.shared.facts.pending(&id()).unwrap().expect("a request");
-    attempt(&fixture.shared, &pending, sender.clone(), message).unwrap()
+    attempt(&fixture.shared, &pending, sender.clone(), || Ok(message())).unwrap()
 }
 
 /// Makes one attempt; returns true if it settled the notification, and its outcome.
@@ -78,11 +78,12 @@ async fn send(fixture: &StateFixture, sender: &Arc<FixedSender>) -> (bool, Optio
 
 #[tokio::test]
 async fn a_delivery_settles_a_notification_by_what_is_proved() {
-    for (result, outcome) in [
-        ((|| DeliveryResult::Done) as fn() -> DeliveryResult, ActionOutcome::Done),
+    let cases: [(fn() -> DeliveryResult, ActionOutcome); 3] = [
+        (|| DeliveryResult::Done, ActionOutcome::Done),
         (|| DeliveryResult::Refused("no".to_owned()), ActionOutcome::Refused),
         (|| DeliveryResult::InDoubt("lost".to_owned()), ActionOutcome::Unknown),
-    ] {
+    ];
+    for (result, outcome) in cases {
         let told = send(&with_request(), &sender(result, false)).await;
         assert_eq!(told, (true, Some(outcome)));
     }

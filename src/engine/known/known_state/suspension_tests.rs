@@ -7,7 +7,7 @@ use crate::base::clock::VirtualClock;
 use crate::model::issue::{Issue, PlacedIssue, TreeProblems};
 use crate::model::record::Record;
 use crate::store::index::ordered::{Batch, Index, MemoryIndex};
-use crate::store::projection::fold::fold;
+use crate::store::tests::support::fold;
 
 /// A tree without files.
 struct NoFiles;
@@ -50,7 +50,9 @@ fn suspension(name: &str, until: Option<DateTime<Utc>>) -> Suspension {
 /// Builds a known state with these suspensions, and the index behind it.
 fn suspended(all: &[Suspension]) -> (KnownState, Arc<MemoryIndex>) {
     let index = Arc::new(MemoryIndex::new());
-    all.iter().for_each(|one| write(&index, one));
+    for one in all {
+        write(&index, one);
+    }
     let clock = Arc::new(VirtualClock::new(at(0)));
     let facts = ReadModel::new(index.clone());
     (KnownState::load(&facts, Box::new(NoFiles), clock).unwrap(), index)

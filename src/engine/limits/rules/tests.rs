@@ -1,3 +1,5 @@
+#![expect(clippy::wildcard_enum_match_arm, reason = "every other value fails the test")]
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -13,18 +15,18 @@ use crate::model::record::Record;
 use crate::policy::limits::{AmountLimit, CountLimit, LimitSet, Limits};
 use crate::policy::permission::ApprovalRules;
 
-fn amount(minor: i64) -> Option<AmountLimit> {
+fn amount(minor: i64) -> AmountLimit {
     let place: Arc<str> = Arc::from("reckon.yaml:4");
     let listed = BTreeMap::from([(Currency::USD, (minor, place.clone()))]);
-    Some(AmountLimit { name: Arc::from("policy.limits.some"), place, listed })
+    AmountLimit { name: Arc::from("policy.limits.some"), place, listed }
 }
 
 fn per_object(minor: i64) -> LimitSet {
-    LimitSet { per_object: amount(minor), ..LimitSet::default() }
+    LimitSet { per_object: Some(amount(minor)), ..LimitSet::default() }
 }
 
 fn per_day(minor: i64) -> LimitSet {
-    LimitSet { per_day: amount(minor), ..LimitSet::default() }
+    LimitSet { per_day: Some(amount(minor)), ..LimitSet::default() }
 }
 
 fn fixture(limits: Limits, approvals: ApprovalRules) -> StateFixture {

@@ -2,6 +2,7 @@ use chrono::TimeDelta;
 use serde_json::json;
 
 use super::*;
+use crate::engine::handles::task_result::TaskFailure;
 use crate::engine::tests::fixture::StateFixture;
 use crate::engine::tests::records::{
     card, contact, document, doubt, key, observation, open_intent, suspension_record,
@@ -54,7 +55,7 @@ fn a_failed_try_needs_attention_only_if_a_person_alone_can_change_its_cause() {
     let before = fixture.view().overview().stuck;
     let why = || "why".to_owned();
     let mut stuck = |failure: TaskFailure| {
-        fixture.scheduler.failures.insert(key("Contact/joe"), failure);
+        fixture.scheduler.failures.insert(&key("Contact/joe"), failure);
         fixture.view().overview().stuck - before
     };
     assert_eq!(stuck(TaskFailure::Unreachable(why())), 0);

@@ -15,8 +15,8 @@ fn find(fixture: &StateFixture, wanted: &WhySubject) -> Provenances {
     locate(&fixture.shared.facts, wanted, fixture.shared.writer.head()).unwrap()
 }
 
-fn names(fixture: &StateFixture, wanted: WhySubject) -> Vec<String> {
-    find(fixture, &wanted).resources.iter().map(|one| one.key.short()).collect()
+fn names(fixture: &StateFixture, wanted: &WhySubject) -> Vec<String> {
+    find(fixture, wanted).resources.iter().map(|one| one.key.short()).collect()
 }
 
 fn word(text: &str) -> WhySubject {
@@ -61,7 +61,7 @@ fn an_intent_an_id_and_a_mark_lead_to_their_resource() {
     let fixture = fixture();
     let mark = SourceId::new("acme", &key("Contact/jane"), 0).mark().to_string();
     for subject in [WhySubject::Intent(IntentId::new(1)), word("cont_1"), word(&mark)] {
-        assert_eq!(names(&fixture, subject.clone()), ["Contact/jane"], "{subject:?}");
+        assert_eq!(names(&fixture, &subject.clone()), ["Contact/jane"], "{subject:?}");
     }
 }
 
@@ -111,6 +111,6 @@ fn a_used_plan_is_found_by_its_name() {
 fn a_word_in_the_facts_of_a_merchant_leads_to_it_only_as_a_whole() {
     let mut fixture = StateFixture::with_documents(&[]);
     fixture.apply("Merchant/acme", "m_acme", json!({"accounts": [{"id": "acc_77"}]}));
-    assert_eq!(names(&fixture, word("acc_77")), ["Merchant/acme"]);
-    assert_eq!(names(&fixture, word("acc_7")), [""; 0]);
+    assert_eq!(names(&fixture, &word("acc_77")), ["Merchant/acme"]);
+    assert_eq!(names(&fixture, &word("acc_7")), [""; 0]);
 }

@@ -11,10 +11,10 @@ use crate::policy::PolicyRules;
 use crate::policy::limit_check::LimitSubject;
 use crate::policy::limits::{AmountLimit, LimitSet, Limits};
 
-fn amount(minor: i64) -> Option<AmountLimit> {
+fn amount(minor: i64) -> AmountLimit {
     let place: Arc<str> = Arc::from("reckon.yaml:4");
     let listed = BTreeMap::from([(Currency::USD, (minor, place.clone()))]);
-    Some(AmountLimit { name: Arc::from("policy.limits.per_run"), place, listed })
+    AmountLimit { name: Arc::from("policy.limits.per_run"), place, listed }
 }
 
 /// Returns a state whose plan creates two charges of 20.00 USD each.
@@ -32,7 +32,7 @@ fn two_charges(limits: Limits) -> StateFixture {
 }
 
 fn per_run(minor: i64) -> Limits {
-    let test = LimitSet { per_run: amount(minor), ..LimitSet::default() };
+    let test = LimitSet { per_run: Some(amount(minor)), ..LimitSet::default() };
     Limits { test, ..Limits::default() }
 }
 
@@ -53,7 +53,7 @@ fn steps_that_pass_one_by_one_and_not_together_exceed_the_limit_of_the_plan() {
 
 #[test]
 fn a_merchant_s_own_sum_is_checked_beside_the_general_one() {
-    let own = LimitSet { per_run: amount(3000), ..LimitSet::default() };
+    let own = LimitSet { per_run: Some(amount(3000)), ..LimitSet::default() };
     let merchants = BTreeMap::from([(merchant(), own)]);
     let found = exceeded_limits(&two_charges(Limits { merchants, ..per_run(1_000_000) }));
     let merchants: Vec<Option<Key>> = found.into_iter().map(|one| one.merchant).collect();
@@ -81,7 +81,11 @@ fn an_approved_step_adds_to_no_sum() {
 
 #[test]
 fn a_step_that_its_own_limit_blocks_adds_to_no_sum() {
-    let test = LimitSet { per_object: amount(1000), per_run: amount(1), ..LimitSet::default() };
+    let test = LimitSet {
+        per_object: Some(amount(1000)),
+        per_run: Some(amount(1)),
+        ..LimitSet::default()
+    };
     assert_eq!(exceeded_limits(&two_charges(Limits { test, ..Limits::default() })), []);
 }
 
