@@ -45,19 +45,8 @@ pub enum CardNumberError {
 }
 
 /// Brand of a card, in the service's words (service-facts, 29).
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    derive_more::Display,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(derive_more::Display)]
 #[display("{}", self.as_str())]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Brand {

@@ -27,9 +27,8 @@ const HMAC_BLOCK_BYTES: usize = 64;
 /// Permanent name of one required effect: `{partner}:{kind}/{namespace}/{name}`, and `;rN` from the
 /// N-th deliberate replacement on. Invoices carry the whole name (partner-api, Invoice,
 /// `source_id`).
-#[derive(
-    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, derive_more::Display,
-)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(derive_more::Display)]
 #[serde(transparent)]
 pub struct SourceId(String);
 
@@ -57,18 +56,8 @@ impl SourceId {
 
 /// Short form of a [`SourceId`]: `rk` and base32 (lower case, no padding) of the first 128 bits of
 /// its SHA-256.
-#[derive(
-    Clone,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    SerializeDisplay,
-    DeserializeFromStr,
-    derive_more::Display,
-)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr)]
+#[derive(derive_more::Display)]
 pub struct Mark(String);
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -130,19 +119,8 @@ impl FromStr for Mark {
 }
 
 /// 256-bit digest; 64 characters of lower-case hex in text and JSON.
-#[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    SerializeDisplay,
-    DeserializeFromStr,
-    derive_more::Display,
-    derive_more::Debug,
-)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr)]
+#[derive(derive_more::Display, derive_more::Debug)]
 #[display("{}", HEXLOWER.encode(_0))]
 #[debug("Digest({})", self.short())]
 pub struct Digest([u8; 32]);

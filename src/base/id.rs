@@ -83,9 +83,7 @@ const NAME_EXAMPLE: &str = "jane-2026-11";
 
 /// Checked text of `metadata.name` or `metadata.namespace`: 1 to 63 lowercase letters, digits, `-`
 /// and `.`, first and last alphanumeric.
-#[derive(
-    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr,
-)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct Name(Arc<str>);
 
 /// Namespace of documents without one; see [`Name::default_namespace`].

@@ -139,17 +139,8 @@ const SUGGESTION_EDITS_MAX: usize = 1;
 
 /// A currency of ISO 4217 that is a means of payment (metals, bond units and test codes are none).
 /// Text and JSON hold its 3-letter code, which also orders currencies.
-#[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    SerializeDisplay,
-    DeserializeFromStr,
-    derive_more::Display,
-    derive_more::Debug,
-)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, SerializeDisplay, DeserializeFromStr)]
+#[derive(derive_more::Display, derive_more::Debug)]
 #[display("{}", self.code())]
 #[debug("{}", self.code())]
 pub struct Currency(iso_currency::Currency);

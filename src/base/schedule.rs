@@ -28,9 +28,9 @@ use serde_with::{DeserializeFromStr, SerializeDisplay};
     Hash,
     Serialize,
     Deserialize,
-    JsonSchema,
-    derive_more::Display,
+    JsonSchema
 )]
+#[derive(derive_more::Display)]
 #[display("{}", self.as_str())]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[schemars(rename = "Unit")]
@@ -66,9 +66,9 @@ impl IntervalUnit {
     Ord,
     Hash,
     SerializeDisplay,
-    DeserializeFromStr,
-    derive_more::Display,
+    DeserializeFromStr
 )]
+#[derive(derive_more::Display)]
 pub enum Day {
     /// 1 (Monday) to 7 (Sunday) in a week; 1 to 31 in a month. [`Schedule::problems`] checks its
     /// range.

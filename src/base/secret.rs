@@ -104,16 +104,8 @@ impl SecretBytes {
 
 /// A name, address, e-mail or telephone number: not secret, but masked in plans, reports and
 /// status.
-#[derive(
-    Clone,
-    PartialEq,
-    Eq,
-    Deserialize,
-    JsonSchema,
-    derive_more::Debug,
-    derive_more::Display,
-    derive_more::From,
-)]
+#[derive(Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(derive_more::Debug, derive_more::Display, derive_more::From)]
 #[debug("Personal({})", self.mask())]
 #[display("{}", self.mask())]
 #[from(String, &str)]

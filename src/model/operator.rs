@@ -173,9 +173,8 @@ pub struct PlanUse {
     pub at: DateTime<Utc>,
 }
 
-#[derive(
-    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, derive_more::Display,
-)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(derive_more::Display)]
 #[serde(rename_all = "snake_case")]
 pub enum WebhookAddress {
     #[display("the Event URL")]

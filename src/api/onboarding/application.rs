@@ -27,9 +27,8 @@ pub fn is_test_name(business_name: &str) -> bool {
 }
 
 /// The way in which an application is submitted.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Submission {
     /// The partner sends every field.
@@ -61,19 +60,8 @@ impl ApplicationFields {
 
 /// The service's number of an application; written as an integer, read as one or as a text of
 /// digits (partner-api, Responses; service-facts, 84).
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    JsonSchema,
-    derive_more::Display,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[derive(derive_more::Display)]
 #[serde(transparent)]
 pub struct ApplicationId(pub u64);
 

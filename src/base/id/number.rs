@@ -15,20 +15,8 @@ pub struct NumberError {
 }
 
 /// Number of an intent, counted from 1 within one state directory. Written `i-000123`.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Default,
-    Serialize,
-    Deserialize,
-    derive_more::Display,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[derive(derive_more::Display)]
 #[display("i-{_0:06}")]
 #[serde(transparent)]
 pub struct IntentId(u64);
@@ -81,9 +69,9 @@ impl FromStr for IntentId {
     Hash,
     Serialize,
     Deserialize,
-    JsonSchema,
-    derive_more::Display,
+    JsonSchema
 )]
+#[derive(derive_more::Display)]
 #[display("{}", self.as_str())]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {

@@ -226,19 +226,8 @@ pub(crate) fn random_bytes<const N: usize>(rng: &mut dyn CryptoRng) -> [u8; N] {
 }
 
 /// The name of a sealed value: 16 random bytes, written as 32 hex digits.
-#[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    SerializeDisplay,
-    DeserializeFromStr,
-    derive_more::Display,
-    derive_more::Debug,
-)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr)]
+#[derive(derive_more::Display, derive_more::Debug)]
 #[display("{}", HEXLOWER_PERMISSIVE.encode(_0))]
 #[debug("VaultRef({self})")]
 pub struct VaultRef(pub(crate) [u8; 16]);
