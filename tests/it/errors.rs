@@ -10,16 +10,18 @@ const PREFIX: &str = "reckon::";
 /// Paths with this prefix that are no codes: the program itself, and the name of a log.
 const OTHERS: [&str; 2] = ["reckon::cli::main", "reckon::effects"];
 /// Calls whose first text is the end of a code: the folder, the call, and the beginning of the code.
-const CALLS: [(&str, &str, &str); 4] = [
+const CALLS: [(&str, &str, &str); 6] = [
     ("src/scripting/", ".problem(", "reckon::hooks::"),
     ("src/scripting/", ".report(", "reckon::hooks::"),
     ("src/scripting/", ".warn(", "reckon::hooks::"),
+    ("src/scripting/check/declarations.rs", "(CONCURRENCY, \"", "reckon::hooks::"),
+    ("src/scripting/check/declarations.rs", "(SINCE, \"", "reckon::hooks::"),
     ("src/cli/commands/signed/", ".untrusted(", "reckon::approval::"),
 ];
 /// Folders that raise the codes of the HTTP interface.
 const INTERFACE: [&str; 4] = ["src/control/", "src/http/", "src/cli/remote.rs", "src/cli/exit.rs"];
-/// Call that makes an error of the HTTP interface.
-const MADE: &str = "ControlError::new(\"";
+/// Calls that make an error of the HTTP interface.
+const MADE: [&str; 2] = ["ControlError::new(\"", "refuse("];
 /// File in which the end of a code precedes its severity, with the text between them.
 const REACH: (&str, &str) = ("src/scripting/check/declarations.rs", "\", Severity::");
 
@@ -86,7 +88,9 @@ fn ends<'a>(text: &'a str, call: &'a str) -> impl Iterator<Item = &'a str> {
 
 /// Finds the codes of the HTTP interface: constants, and texts of which errors are made.
 fn interface(text: &str) -> Vec<String> {
-    let mut found: Vec<String> = ends(text, MADE).map(str::to_owned).collect();
+    let made = MADE.into_iter().flat_map(|call| ends(text, call));
+    let mut found: Vec<String> =
+        made.filter(|word| word.contains('_')).map(str::to_owned).collect();
     let constants = text.lines().filter(|line| {
         let line = line.trim_start();
         let is_code = line.starts_with("pub const ") || line.starts_with("pub(crate) const ");

@@ -91,6 +91,18 @@ impl Daemon {
         }
         daemon
     }
+
+    /// Does something while the daemon stands still: it then reads an edit and its commit at once.
+    fn while_stopped<T>(&self, act: impl FnOnce() -> T) -> T {
+        let signal = |name: &str| {
+            let sent = Command::new("kill").args(["-s", name, &self.0.id().to_string()]).status();
+            assert!(sent.unwrap().success());
+        };
+        signal("STOP");
+        let done = act();
+        signal("CONT");
+        done
+    }
 }
 
 impl Drop for Daemon {
@@ -106,14 +118,16 @@ impl Drop for Daemon {
 fn m5_an_effect_names_the_commit_and_the_author_of_the_lines_that_changed() {
     let house = House::new();
     let first = house.git("ada", &["rev-parse", "HEAD"]);
-    let _daemon = Daemon::start(&house);
+    let daemon = Daemon::start(&house);
     house.apply();
     let made = house.newest("SavedMethod/visa");
     assert_eq!((&made["commit"], &made["author"]["name"]), (&json!(first), &json!("ada")));
     assert_eq!((&made["line"], &made["changed"]), (&json!(9), &Value::Null), "{made}");
 
-    house.edit("specs/a.yaml", "description: private", "description: of the firm");
-    let second = house.commit("bob");
+    let second = daemon.while_stopped(|| {
+        house.edit("specs/a.yaml", "description: private", "description: of the firm");
+        house.commit("bob")
+    });
     house.apply();
     let changed = house.newest("SavedMethod/visa");
     assert_eq!((&changed["commit"], &changed["changed"]), (&json!(second), &json!([[16, 16]])));
@@ -130,13 +144,15 @@ fn m5_an_effect_names_the_commit_and_the_author_of_the_lines_that_changed() {
     assert!(text.contains("uncommitted change after commit"), "{text}");
     assert!(text.contains("author     not known: the change was in no commit"), "{text}");
 
-    house.commit("cleo");
-    fs::create_dir(house.shell.path("specs/cards")).unwrap();
-    house.git("dan", &["mv", "specs/a.yaml", "specs/cards/all.yaml"]);
-    house.commit("dan");
-    house.edit("specs/cards/all.yaml", "4242\", exp_month: 9", "4242\", exp_month: 9 ");
-    house.edit("specs/cards/all.yaml", "of the house", "of the yard");
-    let last = house.commit("eve");
+    let last = daemon.while_stopped(|| {
+        house.commit("cleo");
+        fs::create_dir(house.shell.path("specs/cards")).unwrap();
+        house.git("dan", &["mv", "specs/a.yaml", "specs/cards/all.yaml"]);
+        house.commit("dan");
+        house.edit("specs/cards/all.yaml", "4242\", exp_month: 9", "4242\", exp_month: 9 ");
+        house.edit("specs/cards/all.yaml", "of the house", "of the yard");
+        house.commit("eve")
+    });
     house.apply();
     let moved = house.newest("SavedMethod/visa");
     assert_eq!((&moved["commit"], &moved["author"]["name"]), (&json!(last), &json!("eve")));

@@ -99,7 +99,7 @@ pub(crate) fn no_token() -> Response {
 pub(crate) fn wrong_token() -> Response {
     let message = "unknown token";
     let help = "compare it with `api.token` in the daemon's state directory; the daemon reads \
-        that file when it starts";
+        that file again when it changes";
     unauthorised(ControlError::WRONG_TOKEN, message, help)
 }
 

@@ -1,8 +1,9 @@
 //! Recognises a clean document by the one pass of [`serde_yaml`] that makes its values.
 //!
 //! Only a document without anything that the lint pass could refuse is clean: a text in which no
-//! anchor, alias, tag, escape, tab or explicit key can be, and values without null and without keys
-//! that are no text. Every other document goes through the lint pass, which knows the places.
+//! anchor, alias, tag, escape, tab, explicit key, or quote or bracket over several lines can be, and
+//! values without null and without keys that are no text. Every other document goes through the lint
+//! pass, which knows the places and may read such a text otherwise.
 //!
 //! Guarantees: the lint pass finds no duplicate key, key that is no text, merge key, anchor, alias,
 //! tag, depth or size in a clean document; the work is linear in the text.
@@ -20,7 +21,7 @@ pub(crate) fn clean_value(text: &str) -> Option<Value> {
 }
 
 /// Returns whether a text has no character that may be the sign of a construct which hides from
-/// its values.
+/// its values, or which the two readers of YAML may take differently.
 fn is_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
     let mut before = b' ';
@@ -45,7 +46,45 @@ fn is_plain(text: &str) -> bool {
         }
         before = byte;
     }
-    true
+    text.lines().all(is_plain_line)
+}
+
+/// Returns whether no quote and no bracket is open at the end of a line, wherever the line is, and
+/// whether a line with brackets has none of the signs that mean more within brackets.
+fn is_plain_line(line: &str) -> bool {
+    let count = |quote: u8| line.bytes().filter(|byte| *byte == quote).count();
+    let (single, double) = (count(b'\''), count(b'"'));
+    let closed = (single == 0 || double == 0) && single.saturating_add(double).is_multiple_of(2);
+    closed && (!line.contains(['[', ']', '{', '}']) || has_plain_brackets(line.as_bytes()))
+}
+
+/// Returns whether the brackets of a line close each other, with no bracket or comma in a quote, no
+/// comment, no explicit key, and a blank after each colon.
+fn has_plain_brackets(line: &[u8]) -> bool {
+    let (mut open, mut quoted) = (Vec::new(), false);
+    for (at, byte) in line.iter().copied().enumerate() {
+        let next = at.checked_add(1).and_then(|next| line.get(next)).copied();
+        let fits = match byte {
+            b'\'' | b'"' => {
+                quoted = !quoted;
+                true
+            }
+            b'[' | b'{' => {
+                open.push(byte);
+                !quoted
+            }
+            b']' => !quoted && open.pop() == Some(b'['),
+            b'}' => !quoted && open.pop() == Some(b'{'),
+            b',' => !quoted,
+            b':' => next.is_none_or(|next| next == b' '),
+            b'?' | b'#' => false,
+            _ => true,
+        };
+        if !fits {
+            return false;
+        }
+    }
+    open.is_empty()
 }
 
 fn is_clean(value: &Value, depth: usize) -> bool {
@@ -98,6 +137,22 @@ mod tests {
             "a:\n  - b: {c: 1}\n    b: 2",
             "? [a]\n: b",
             "? a\n: b",
+            "{?a: 1}",
+            "a: {b: 1, ?c: 2}",
+            "a: {b: 1,?c: 2}",
+            "a: [?b]",
+            "a: [\n1\n]",
+            "a: \"one\ntwo\"",
+            "a: 'one\ntwo'",
+            "a: {b:1}",
+            "a: {\"b\":1}",
+            "metadata: {name: a, # }\n  ?namespace: books}",
+            "metadata: {a: x', b: '} ', c: y', ?name: e}",
+            "- b, 'x: {n: v', ?m: w}",
+            "\"it's\": 'x\ny'",
+            "a: t { u",
+            "a: {b: 1}}",
+            "a: [{b: 1]}",
             "a:\t1",
             "a: \"\\x26\"",
             "a: b\u{85}c",
@@ -126,6 +181,9 @@ mod tests {
             "a: 3 * 4",
             "a: “one” – ‘two’",
             "---\na: [1, two, 3.5]\nb: {c: yes}\n",
+            "a: {b: c, d: [1, \"2.00 USD\"]}",
+            "a: [{b: 'c d'}, {b: ''}]",
+            "a: it's John's",
             "a: é\r\nb: \"quoted\"\n",
             "a: |\n  text\n",
             &edge,

@@ -192,7 +192,8 @@ impl Blobs {
     }
 }
 
-/// Returns the documents of a file that have one of these names; `None` if one of those is unclear.
+/// Returns the documents of a file that have one of these names; `None` if one of those is unclear,
+/// or has another name for the loader than in its text.
 fn documents(bytes: &[u8], SoughtDocuments { keys, cx }: &SoughtDocuments) -> FileDocuments {
     let text = String::from_utf8_lossy(bytes);
     let mut found = BTreeMap::<Key, Vec<DocumentDigests>>::new();
@@ -211,8 +212,13 @@ fn documents(bytes: &[u8], SoughtDocuments { keys, cx }: &SoughtDocuments) -> Fi
         }
         let linted = lint(&decoded.text, &slice, Keep::Head);
         let name = linted.root.as_ref().filter(|_| linted.complete).map(own_name)?;
+        let parsed = read(cx, &source, &slice, 0);
+        let key = parsed.key.map(|key| key.to_string());
+        if key.is_some() && key != name {
+            return None;
+        }
         if let Some(key) = keys.iter().find(|one| name.as_deref() == Some(&*one.to_string())) {
-            let asks = read(cx, &source, &slice, 0).manifest.map(|manifest| manifest.digest);
+            let asks = parsed.manifest.map(|manifest| manifest.digest);
             let text = sha256(part.trim().as_bytes());
             found.entry(key.clone()).or_default().push(DocumentDigests { text, content: asks });
         }

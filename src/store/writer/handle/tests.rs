@@ -82,7 +82,7 @@ async fn an_answered_commit_is_durable_and_folded() {
         assert_eq!(writer.append(commit(&[])).await.unwrap(), 2);
         assert_eq!(writer.append(commit(&["c"])).await.unwrap(), 3);
         assert_eq!(writer.head().sequence, 3);
-        assert!(format!("{writer:?}").starts_with("Writer { head: "));
+        assert!(format!("{writer:?}").starts_with("Writer("));
         let reopened = parts(&disks, Memory::default()).journal;
         assert_eq!(reopened.head(), writer.head());
         let bodies = reopened.read_from(1).map(|record| record.unwrap().body);
