@@ -101,6 +101,9 @@ fn addresses(list: &[EmailAddressSpec]) -> Vec<Issue> {
 }
 
 impl ManifestKind for ContactKind {
+    const IS_ADOPTABLE: bool = true;
+    const HAS_DOUBTFUL_CREATION: bool = true;
+
     fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
         let kind = ObjectEffects {
             create: &|new| {

@@ -16,6 +16,12 @@ use crate::model::state::observed::{AppliedSpec, Observed};
 
 /// Complete kind of manifest: its shape, and its steps.
 pub trait ManifestKind: SpecSchema {
+    /// True if the removal of an object has an effect on the service.
+    const IS_DELETABLE: bool = false;
+    /// True if documents create the objects, so that an existing object can be adopted.
+    const IS_ADOPTABLE: bool = false;
+    /// True if a creation cannot be proved (design.md part 3).
+    const HAS_DOUBTFUL_CREATION: bool = false;
     /// The lists of the service that show objects of this kind.
     const READ_BACKS: &'static [&'static readback::ReadBack] = &[];
 

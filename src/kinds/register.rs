@@ -41,6 +41,9 @@ pub struct KindRow {
     /// Name in YAML.
     pub name: &'static str,
     pub fields: &'static [SpecField],
+    pub is_deletable: bool,
+    pub is_adoptable: bool,
+    pub has_doubtful_creation: bool,
     /// The JSON Schema of its spec, every field with its text.
     pub schema: fn() -> Value,
     /// Decodes one complete YAML document of this kind.
@@ -88,6 +91,9 @@ const fn row<K: ManifestKind>() -> KindRow {
     KindRow {
         name: K::NAME,
         fields: K::FIELDS,
+        is_deletable: K::IS_DELETABLE,
+        is_adoptable: K::IS_ADOPTABLE,
+        has_doubtful_creation: K::HAS_DOUBTFUL_CREATION,
         schema: json_schema::of::<K>,
         read: read::<K>,
         read_values: read_values::<K>,

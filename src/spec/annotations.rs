@@ -4,12 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::base::id::{Key, Kind, Name, RemoteId};
 use crate::base::wording;
-use crate::kinds::contact::ContactKind;
-use crate::kinds::invoice::InvoiceKind;
-use crate::kinds::merchant::MerchantKind;
-use crate::kinds::recurring_charge::RecurringChargeKind;
-use crate::kinds::saved_method::SavedMethodKind;
-use crate::kinds::schema::kind::SpecSchema;
+use crate::kinds::register::{KINDS, KindRow};
 use crate::model::issue::{Issue, Path};
 use crate::model::manifest::{Annotations, Deletion, OnDoubt};
 
@@ -26,15 +21,10 @@ pub const ANNOTATION_NAMES: [&str; 8] = [
     "adopts",
 ];
 
-/// The kinds whose removal has an effect on the service: a saved method is deleted, a recurring
-/// charge neutralised, a merchant deauthorised.
-const DELETABLE: [&str; 3] = [SavedMethodKind::NAME, RecurringChargeKind::NAME, MerchantKind::NAME];
-/// The kinds whose objects are created by their documents, so that an existing object can be
-/// adopted.
-const ADOPTABLE: [&str; 4] =
-    [ContactKind::NAME, InvoiceKind::NAME, SavedMethodKind::NAME, RecurringChargeKind::NAME];
-/// The only kind whose creation cannot be proved (design.md part 3).
-const DOUBTFUL: &str = ContactKind::NAME;
+/// Returns the names of the kinds whose row has this property.
+fn kinds_with(property: fn(&KindRow) -> bool) -> Vec<&'static str> {
+    KINDS.iter().filter(|row| property(row)).map(|row| row.name).collect()
+}
 
 /// Reads the annotations under our prefix; `kind` is `None` where it is unknown.
 pub(crate) fn read(
@@ -119,12 +109,13 @@ fn suspend(value: &str) -> Result<bool, AnnotationError> {
 }
 
 fn deletion(value: &str, kind: Option<&str>) -> Result<Deletion, AnnotationError> {
+    let deletable = kinds_with(|row| row.is_deletable);
     match value {
         "orphan" => Ok(Deletion::Orphan),
-        "delete" if kind.is_none_or(|kind| DELETABLE.contains(&kind)) => Ok(Deletion::Delete),
+        "delete" if kind.is_none_or(|kind| deletable.contains(&kind)) => Ok(Deletion::Delete),
         "delete" => Err(AnnotationError::value(
             format!("the service cannot remove a {}", kind.unwrap_or_default()),
-            format!("write `orphan`; only these can be removed: {}", DELETABLE.join(", ")),
+            format!("write `orphan`; only these can be removed: {}", deletable.join(", ")),
         )),
         _ => Err(AnnotationError::value(
             format!("unknown deletion policy `{value}`"),
@@ -196,11 +187,12 @@ fn moved_from(
 }
 
 fn adopts(value: &str, kind: Option<&str>) -> Result<RemoteId, AnnotationError> {
-    if kind.is_some_and(|kind| !ADOPTABLE.contains(&kind)) {
+    let adoptable = kinds_with(|row| row.is_adoptable);
+    if kind.is_some_and(|kind| !adoptable.contains(&kind)) {
         return Err(AnnotationError::key(
             "reckon::header::annotation_kind",
             format!("a {} cannot adopt an object", kind.unwrap_or_default()),
-            format!("remove the annotation; only these adopt objects: {}", ADOPTABLE.join(", ")),
+            format!("remove the annotation; only these adopt objects: {}", adoptable.join(", ")),
         ));
     }
     let wrong = |_| {
@@ -213,11 +205,15 @@ fn adopts(value: &str, kind: Option<&str>) -> Result<RemoteId, AnnotationError> 
 }
 
 fn on_doubt(value: &str, kind: Option<&str>) -> Result<OnDoubt, AnnotationError> {
-    if kind.is_some_and(|kind| kind != DOUBTFUL) {
+    let doubtful = kinds_with(|row| row.has_doubtful_creation);
+    if kind.is_some_and(|kind| !doubtful.contains(&kind)) {
         return Err(AnnotationError::key(
             "reckon::header::annotation_kind",
             format!("the annotation does not apply to a {}", kind.unwrap_or_default()),
-            format!("remove the annotation; only the creation of a {DOUBTFUL} cannot be proved"),
+            format!(
+                "remove the annotation; only the creation of a {} cannot be proved",
+                doubtful.join(", ")
+            ),
         ));
     }
     match value {

@@ -58,6 +58,9 @@ const fn row(name: &'static str) -> KindRow {
     KindRow {
         name,
         fields: FIELDS,
+        is_deletable: true,
+        is_adoptable: true,
+        has_doubtful_creation: false,
         schema: || serde_json::Value::Bool(true),
         read,
         read_values: |_, _, _| None,

@@ -171,6 +171,8 @@ fn invoice_date(
 }
 
 impl ManifestKind for InvoiceKind {
+    const IS_ADOPTABLE: bool = true;
+
     fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
         let merchant = reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
         let total = total(&manifest.spec);

@@ -90,6 +90,8 @@ pub(crate) fn noon(date: NaiveDate, zone: &str) -> Option<DateTime<Utc>> {
 }
 
 impl ManifestKind for MerchantKind {
+    const IS_DELETABLE: bool = true;
+
     fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
         let spec = redact(MerchantKind::FIELDS, &manifest.spec, cx.digest_key);
         let new = match effect_context(cx, manifest, &manifest.key, &spec) {

@@ -188,6 +188,8 @@ fn failure_message(payments: &Payments, currency_of_charge: Option<&str>) -> Str
 }
 
 impl ManifestKind for RecurringChargeKind {
+    const IS_DELETABLE: bool = true;
+    const IS_ADOPTABLE: bool = true;
     const READ_BACKS: &'static [&'static ReadBack] = &[&CHARGES];
 
     fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {

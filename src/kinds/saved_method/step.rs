@@ -67,6 +67,8 @@ fn renew(
 }
 
 impl ManifestKind for SavedMethodKind {
+    const IS_DELETABLE: bool = true;
+    const IS_ADOPTABLE: bool = true;
     const READ_BACKS: &'static [&'static ReadBack] = &[&CARDS, &BANKS];
 
     fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
