@@ -18,9 +18,10 @@ use crate::cli::exit::{CommandFailure, CommandResult};
 const LINK: &str = "120000";
 /// Git's type of a file's content.
 const BLOB: &str = "blob";
-/// Contents that are in memory together. A spec is small, and an attachment has 10 MiB at most.
+/// Contents that are in memory together. A spec is small; the size of an attachment is checked once
+/// it is written.
 const SPECS_AT_ONCE: usize = 1024;
-const ATTACHMENTS_AT_ONCE: usize = 16;
+const ATTACHMENTS_AT_ONCE: usize = 1;
 
 /// Two revisions; `after` is `None` for the present tree.
 #[derive(Debug)]
