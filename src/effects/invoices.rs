@@ -87,7 +87,7 @@ fn proves_exists(problem: &ServiceProblem) -> Option<ProvenState> {
 }
 
 pub(crate) const INVOICE_CREATE: EffectRow =
-    EffectRow::resent("invoice.create", Isolation::None, learn_invoice)
+    EffectRow::resent::<CreateInvoice>("invoice.create", Isolation::None, learn_invoice)
         .with_proven_state(proves_exists);
 
 pub fn create_contact(cx: EffectContext, spec: &Value) -> Effect {
@@ -100,10 +100,12 @@ pub fn create_contact(cx: EffectContext, spec: &Value) -> Effect {
         .expecting("type", "person")
 }
 
-pub(crate) const CONTACT_CREATE: EffectRow =
-    EffectRow::new("contact.create", LostReply::Undecidable, Isolation::None, |_, reply| {
-        Learned::object(reply, json!({"test_mode": reply.get("test_mode")}))
-    });
+pub(crate) const CONTACT_CREATE: EffectRow = EffectRow::new::<CreateContact>(
+    "contact.create",
+    LostReply::Undecidable,
+    Isolation::None,
+    |_, reply| Learned::object(reply, json!({"test_mode": reply.get("test_mode")})),
+);
 
 /// Places of the link in an answer: no document shows this endpoint.
 const LINK_PLACES: [&str; 2] = ["/url", "/contact_hash/url"];
@@ -123,7 +125,7 @@ fn learn_link(_: &Intent, reply: &Value) -> Result<Learned, String> {
 }
 
 pub(crate) const CONTACT_HASH: EffectRow =
-    EffectRow::resent("contact.hash", Isolation::Dedup, learn_link);
+    EffectRow::resent::<CreateContactHash>("contact.hash", Isolation::Dedup, learn_link);
 
 /// Reading of a file's processing state, about `{contact, file, id}`.
 pub const FILE_STATE: &str = "file.state";
@@ -204,7 +206,7 @@ fn fact_name(about: &Value) -> String {
 }
 
 pub(crate) const FILE_UPLOAD: EffectRow =
-    EffectRow::resent("file.upload", Isolation::Dedup, learn_upload);
+    EffectRow::resent::<UploadFile>("file.upload", Isolation::Dedup, learn_upload);
 
 /// An invoice names an attachment only after its processing is confirmed (partner-api, Invoice).
 fn learn_state(cx: &ReadingCx<'_>, answers: &[RemoteAnswer]) -> Result<Learned, ReadingError> {

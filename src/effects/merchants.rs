@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::api::call::Call;
+use crate::api::call::{Call, Endpoint};
 use crate::api::merchant::{
     GetMerchant, PatchAccount, PatchAchAccount, PatchMerchant, Purge, PurgeTestData,
 };
@@ -48,7 +48,7 @@ pub fn change_merchant(cx: EffectContext, set: Map<String, Value>) -> Effect {
 
 /// Stores only the id of the merchant's record, which the service answers.
 pub(crate) const MERCHANT_CHANGE: EffectRow =
-    EffectRow::resent("merchant.change", Isolation::PerMerchant, |_, reply| {
+    EffectRow::resent::<PatchMerchant>("merchant.change", Isolation::PerMerchant, |_, reply| {
         Learned::object(reply, json!({}))
     });
 
@@ -66,7 +66,7 @@ pub fn purge_of(effect: &Effect) -> Option<Purge> {
 }
 
 pub(crate) const MERCHANT_PURGE: EffectRow =
-    EffectRow::resent("merchant.purge", Isolation::PerMerchant, |_, _| {
+    EffectRow::resent::<PurgeTestData>("merchant.purge", Isolation::PerMerchant, |_, _| {
         Ok(Learned::existing(json!({})))
     });
 
@@ -198,8 +198,8 @@ fn judge_change(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     }
 }
 
-const fn change_row(name: &'static str) -> EffectRow {
-    EffectRow::looked_up(
+const fn change_row<E: Endpoint>(name: &'static str) -> EffectRow {
+    EffectRow::looked_up::<E>(
         name,
         Isolation::PerMerchant,
         |_| account_queries(&Value::Null),
@@ -208,8 +208,9 @@ const fn change_row(name: &'static str) -> EffectRow {
     )
 }
 
-pub(crate) const ACCOUNT_CHANGE: EffectRow = change_row("account.change");
-pub(crate) const ACH_ACCOUNT_CHANGE: EffectRow = change_row("ach_account.change");
+pub(crate) const ACCOUNT_CHANGE: EffectRow = change_row::<PatchAccount>("account.change");
+pub(crate) const ACH_ACCOUNT_CHANGE: EffectRow =
+    change_row::<PatchAchAccount>("ach_account.change");
 
 #[cfg(test)]
 mod tests {

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use crate::api::call::{Call, Endpoint};
 use crate::api::saved_method::{
-    CreateBank, CreateCard, GetBank, GetCard, ListBanks, ListCards, PatchBank, PatchCard,
+    CreateBank, CreateCard, DeleteBank, DeleteCard, GetBank, GetCard, ListBanks, ListCards,
+    PatchBank, PatchCard,
 };
 use crate::base::id::{Key, RemoteId};
 use crate::effects::core::context::{EffectContext, copy_fields, set_field, set_optional};
@@ -29,6 +30,9 @@ pub(crate) trait MethodEndpoints {
     type Get: Endpoint;
     /// Lists them, by reference.
     type List: Endpoint;
+    type Create: Endpoint;
+    type Patch: Endpoint;
+    type Delete: Endpoint;
 }
 
 pub(crate) struct CardEndpoints;
@@ -40,6 +44,9 @@ impl MethodEndpoints for CardEndpoints {
     const DELETE: &'static str = "card.delete";
     type Get = GetCard;
     type List = ListCards;
+    type Create = CreateCard;
+    type Patch = PatchCard;
+    type Delete = DeleteCard;
 }
 
 pub(crate) struct BankEndpoints;
@@ -51,6 +58,9 @@ impl MethodEndpoints for BankEndpoints {
     const DELETE: &'static str = "bank.delete";
     type Get = GetBank;
     type List = ListBanks;
+    type Create = CreateBank;
+    type Patch = PatchBank;
+    type Delete = DeleteBank;
 }
 
 /// Type of a saved method (gateway-api, Payment method in a request).

@@ -62,7 +62,7 @@ fn application_id(reply: &Value) -> Option<RemoteId> {
     RemoteId::new(&id.to_string()).ok()
 }
 
-pub(crate) const APPLICATION_SUBMIT: EffectRow = EffectRow::new(
+pub(crate) const APPLICATION_SUBMIT: EffectRow = EffectRow::new::<SubmitApplication>(
     "application.submit",
     LostReply::AwaitWebhook,
     Isolation::None,
@@ -86,4 +86,4 @@ fn learn_page(_: &Intent, reply: &Value) -> Result<Learned, String> {
 }
 
 pub(crate) const APPLICATION_SIGN_UP: EffectRow =
-    EffectRow::resent("application.sign_up", Isolation::None, learn_page);
+    EffectRow::resent::<StartSignUp>("application.sign_up", Isolation::None, learn_page);

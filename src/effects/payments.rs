@@ -223,7 +223,7 @@ fn capture_meaning(now: &Value) -> StatusMeaning {
     }
 }
 
-pub(crate) const CHARGE_CAPTURE: EffectRow = EffectRow::looked_up(
+pub(crate) const CHARGE_CAPTURE: EffectRow = EffectRow::looked_up::<CaptureCharge>(
     "charge.capture",
     Isolation::PerObject,
     queries,
@@ -248,7 +248,7 @@ fn void_meaning(now: &Value) -> StatusMeaning {
     }
 }
 
-pub(crate) const TRANSACTION_VOID: EffectRow = EffectRow::looked_up(
+pub(crate) const TRANSACTION_VOID: EffectRow = EffectRow::looked_up::<VoidTransaction>(
     "transaction.void",
     Isolation::PerObject,
     queries,
@@ -273,7 +273,7 @@ fn judge_signature(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     judge_object(answers, is_signed, LookupResult::inconclusive(NOT_FOUND), LookupResult::NotFound)
 }
 
-pub(crate) const TRANSACTION_SIGN: EffectRow = EffectRow::looked_up(
+pub(crate) const TRANSACTION_SIGN: EffectRow = EffectRow::looked_up::<SignTransaction>(
     "transaction.sign",
     Isolation::PerObject,
     |intent| vec![transaction_query(intent.target.as_ref())],

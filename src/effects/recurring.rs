@@ -101,7 +101,7 @@ pub(crate) fn carries(item: &Value, mark: &Mark) -> bool {
         || Mark::find_in(text(item, "description")).as_ref() == Some(mark)
 }
 
-pub(crate) const RECURRING_CREATE: EffectRow = EffectRow::looked_up(
+pub(crate) const RECURRING_CREATE: EffectRow = EffectRow::looked_up::<CreateRecurring>(
     "recurring.create",
     Isolation::None,
     |intent| vec![RemoteQuery::list(Call::to::<ListRecurring>(&[])), events_since(intent)],
@@ -162,7 +162,7 @@ fn judge_scheduled(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     }
 }
 
-pub(crate) const CHARGE_SCHEDULE: EffectRow = EffectRow::looked_up(
+pub(crate) const CHARGE_SCHEDULE: EffectRow = EffectRow::looked_up::<ScheduleCharge>(
     "charge.schedule",
     Isolation::PerMerchant,
     |_| vec![RemoteQuery::list(Call::to::<ListRecurring>(&[]))],

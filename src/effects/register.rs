@@ -16,13 +16,12 @@ use crate::effects::payments::{self, charge, refund, transaction_query};
 use crate::effects::recurring::{self, change, end, first_charge, occurrences};
 use crate::effects::{invoices, onboarding};
 
+/// Effects in the order in which the simulator draws them: a new one goes to the end.
 pub static EFFECTS: &[EffectRow] = &[
     onboarding::APPLICATION_SUBMIT,
     onboarding::APPLICATION_SIGN_UP,
     authorization::CODE_EXCHANGE,
     invoices::CONTACT_CREATE,
-    invoices::CONTACT_HASH,
-    invoices::FILE_UPLOAD,
     invoices::INVOICE_CREATE,
     save::CARD_SAVE,
     method_change::CARD_CHANGE,
@@ -36,22 +35,24 @@ pub static EFFECTS: &[EffectRow] = &[
     first_charge::ROW,
     recurring::CHARGE_SCHEDULE,
     charge::CHARGE,
-    charge::CREDIT,
     payments::CHARGE_CAPTURE,
     refund::ROW,
+    charge::CREDIT,
     payments::TRANSACTION_VOID,
     payments::TRANSACTION_SIGN,
-    occurrences::OCCURRENCE_PAY,
     end::RECURRING_CANCEL,
     end::RECURRING_END,
+    occurrences::OCCURRENCE_PAY,
     occurrences::OCCURRENCE_SKIP,
     authorization::MERCHANT_DEAUTHORISE,
+    invoices::FILE_UPLOAD,
+    invoices::CONTACT_HASH,
     merchants::MERCHANT_CHANGE,
     merchants::ACCOUNT_CHANGE,
     merchants::ACH_ACCOUNT_CHANGE,
     merchants::MERCHANT_PURGE,
-    end::RECURRING_DELETE,
     save::VAULT_SAVE,
+    end::RECURRING_DELETE,
 ];
 
 pub static READINGS: &[ReadingRow] = &[

@@ -6,12 +6,13 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::effects::register::EFFECTS;
 use crate::sandbox::options::ServiceSurface;
 use crate::sim::check::attention;
 use crate::sim::check::attention::Shares;
 use crate::sim::check::events::EventOutcomes;
 use crate::sim::plan::chance::{
-    CALLS, CallFault, CrashPoint, CrashSide, DISK_PLACES, FAULTS, NOTIFY_POINT, READ, SEND_POINT,
+    CallFault, CrashPoint, CrashSide, DISK_PLACES, FAULTS, NOTIFY_POINT, READ, SEND_POINT,
 };
 use crate::sim::plan::network::NetBehaviour;
 use crate::sim::plan::parts::add;
@@ -217,14 +218,14 @@ const HOOK_VERBS: [&str; 8] =
     ["charge", "credit", "failed", "ignore", "notify", "pay", "refund", "void"];
 
 fn effect_faults() -> impl Iterator<Item = (&'static str, CallFault)> {
-    let effects = CALLS.iter().map(|(effect, _, _)| *effect).chain([READ]);
+    let effects = EFFECTS.iter().map(|row| row.name).chain([READ]);
     let with = |effect| FAULTS.iter().filter(move |fault| fault.strikes(effect));
     effects.flat_map(move |effect| with(effect).map(move |fault| (effect, *fault)))
 }
 
 fn crash_points() -> impl Iterator<Item = CrashPoint> {
     let disk = DISK_PLACES.iter().map(|(place, _)| (*place, "")).chain([(NOTIFY_POINT, "")]);
-    let sends = CALLS.iter().map(|(effect, _, _)| (SEND_POINT, *effect));
+    let sends = EFFECTS.iter().map(|row| (SEND_POINT, row.name));
     let both = |(place, effect): (&'static str, &'static str)| {
         [CrashSide::Before, CrashSide::After].map(|when| CrashPoint { when, place, effect })
     };

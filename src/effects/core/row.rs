@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::api::call::Call;
+use crate::api::call::{Call, Endpoint, Method};
 use crate::base::id::{Key, Mode, RemoteId};
 use crate::base::secret::Secret;
 use crate::effects::core::expect;
@@ -199,6 +199,9 @@ pub struct Baseline {
 #[derive(Debug)]
 pub struct EffectRow {
     pub name: &'static str,
+    pub method: Method,
+    /// Path of the request, with parameters in braces.
+    pub path: &'static str,
     pub lost_reply: LostReply,
     /// Reads just before sending, for later comparison.
     pub baseline: Option<Baseline>,
@@ -215,34 +218,35 @@ const SENDS_MAX: u32 = 50;
 
 impl EffectRow {
     /// Row of an effect without a baseline, of which no refusal proves that it happened before.
-    pub(crate) const fn new(
+    pub(crate) const fn new<E: Endpoint>(
         name: &'static str,
         lost_reply: LostReply,
         isolation: Isolation,
         learn: fn(&Intent, &Value) -> Result<Learned, String>,
     ) -> Self {
-        Self { name, lost_reply, baseline: None, isolation, learn, proven_state: |_| None }
+        let (method, path, proven_state) = (E::METHOD, E::PATH, |_: &ServiceProblem| None);
+        Self { name, method, path, lost_reply, baseline: None, isolation, learn, proven_state }
     }
 
     /// Row of an effect that the same bytes cannot double: it is sent again until it is answered.
-    pub(crate) const fn resent(
+    pub(crate) const fn resent<E: Endpoint>(
         name: &'static str,
         isolation: Isolation,
         learn: fn(&Intent, &Value) -> Result<Learned, String>,
     ) -> Self {
         let lost_reply = LostReply::Retry { max_sends: SENDS_MAX, refusal_settles: true };
-        Self::new(name, lost_reply, isolation, learn)
+        Self::new::<E>(name, lost_reply, isolation, learn)
     }
 
     /// Row of an effect that a read shows: it is looked up, and sent again once confirmed absent.
-    pub(crate) const fn looked_up(
+    pub(crate) const fn looked_up<E: Endpoint>(
         name: &'static str,
         isolation: Isolation,
         queries: fn(&Intent) -> Vec<RemoteQuery>,
         judge: fn(&Intent, &[RemoteAnswer]) -> LookupResult,
         learn: fn(&Intent, &Value) -> Result<Learned, String>,
     ) -> Self {
-        Self::new(name, LostReply::Lookup(Lookup { queries, judge }), isolation, learn)
+        Self::new::<E>(name, LostReply::Lookup(Lookup { queries, judge }), isolation, learn)
     }
 
     pub(crate) const fn with_baseline(mut self, baseline: Baseline) -> Self {

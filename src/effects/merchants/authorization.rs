@@ -68,7 +68,7 @@ fn learn_token(intent: &Intent, reply: &Value) -> Result<Learned, String> {
     Ok(Learned { secrets, ..Learned::existing(facts) })
 }
 
-pub(crate) const CODE_EXCHANGE: EffectRow = EffectRow::new(
+pub(crate) const CODE_EXCHANGE: EffectRow = EffectRow::new::<ExchangeToken>(
     "code.exchange",
     LostReply::Retry { max_sends: 2, refusal_settles: false },
     Isolation::None,
@@ -131,7 +131,7 @@ fn learn_deauthorised(intent: &Intent, _: &Value) -> Result<Learned, String> {
     Ok(Learned { facts, ..Learned::default() })
 }
 
-pub(crate) const MERCHANT_DEAUTHORISE: EffectRow = EffectRow::new(
+pub(crate) const MERCHANT_DEAUTHORISE: EffectRow = EffectRow::new::<Deauthorise>(
     "merchant.deauthorise",
     LostReply::RetryUntilGone { max_sends: SENDS_MAX, gone_statuses: GONE_STATUSES },
     Isolation::Exclusive,

@@ -99,7 +99,7 @@ fn unreadable<S: MethodEndpoints>() -> LookupResult {
 }
 
 const fn change_row<S: MethodEndpoints>() -> EffectRow {
-    EffectRow::looked_up(
+    EffectRow::looked_up::<S::Patch>(
         S::CHANGE,
         Isolation::PerObject,
         target_queries::<S>,
@@ -142,7 +142,7 @@ fn judge_removal<S: MethodEndpoints>(_: &Intent, answers: &[RemoteAnswer]) -> Lo
 }
 
 const fn delete_row<S: MethodEndpoints>() -> EffectRow {
-    EffectRow::looked_up(
+    EffectRow::looked_up::<S::Delete>(
         S::DELETE,
         Isolation::None,
         target_queries::<S>,

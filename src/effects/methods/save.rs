@@ -97,7 +97,7 @@ fn judge_save<S: MethodEndpoints>(intent: &Intent, answers: &[RemoteAnswer]) -> 
 }
 
 const fn save_row<S: MethodEndpoints>() -> EffectRow {
-    EffectRow::looked_up(
+    EffectRow::looked_up::<S::Create>(
         S::SAVE,
         Isolation::None,
         |intent| {
@@ -144,7 +144,7 @@ fn learn_vault(_: &Intent, reply: &Value) -> Result<Learned, String> {
 }
 
 /// Only the token is evidence, and only while it is unused.
-pub(crate) const VAULT_SAVE: EffectRow = EffectRow::looked_up(
+pub(crate) const VAULT_SAVE: EffectRow = EffectRow::looked_up::<CreateVaultMethod>(
     "vault.save",
     Isolation::None,
     |_| Vec::new(),
@@ -230,7 +230,7 @@ fn learn_token(intent: &Intent, reply: &Value) -> Result<Learned, String> {
 }
 
 pub(crate) const TOKEN_CREATE: EffectRow =
-    EffectRow::resent("token.create", Isolation::None, learn_token);
+    EffectRow::resent::<CreateToken>("token.create", Isolation::None, learn_token);
 
 #[cfg(test)]
 mod tests {

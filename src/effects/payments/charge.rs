@@ -176,11 +176,16 @@ fn judge_unsuccessful(
     }
 }
 
-pub(crate) const CHARGE: EffectRow =
-    EffectRow::looked_up("charge.create", Isolation::None, charge_queries, judge, learn)
-        .with_baseline(NEWEST_EVENT);
+pub(crate) const CHARGE: EffectRow = EffectRow::looked_up::<CreateCharge>(
+    "charge.create",
+    Isolation::None,
+    charge_queries,
+    judge,
+    learn,
+)
+.with_baseline(NEWEST_EVENT);
 
-pub(crate) const CREDIT: EffectRow = EffectRow::looked_up(
+pub(crate) const CREDIT: EffectRow = EffectRow::looked_up::<CreateCredit>(
     "credit.create",
     Isolation::PerContent,
     charge_queries,

@@ -145,9 +145,14 @@ fn judge_refund(refund: &Value) -> LookupResult {
     LookupResult::Applied(refund.clone())
 }
 
-pub(crate) const ROW: EffectRow =
-    EffectRow::looked_up("charge.refund", Isolation::PerObject, queries, judge, learn)
-        .with_baseline(Baseline { refuse, ..TRANSACTION_BASELINE });
+pub(crate) const ROW: EffectRow = EffectRow::looked_up::<RefundCharge>(
+    "charge.refund",
+    Isolation::PerObject,
+    queries,
+    judge,
+    learn,
+)
+.with_baseline(Baseline { refuse, ..TRANSACTION_BASELINE });
 
 #[cfg(test)]
 mod tests {

@@ -142,9 +142,14 @@ pub(crate) fn judge(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     judge_object(answers, |charge| shows_change(intent, charge), gone, no_path)
 }
 
-pub(crate) const ROW: EffectRow =
-    EffectRow::looked_up("recurring.change", Isolation::PerObject, queries, judge, learn)
-        .with_baseline(Baseline { queries: before, keep, refuse });
+pub(crate) const ROW: EffectRow = EffectRow::looked_up::<PatchRecurring>(
+    "recurring.change",
+    Isolation::PerObject,
+    queries,
+    judge,
+    learn,
+)
+.with_baseline(Baseline { queries: before, keep, refuse });
 
 #[cfg(test)]
 mod tests {

@@ -90,7 +90,7 @@ fn judge_cancel(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     }
 }
 
-pub(crate) const RECURRING_CANCEL: EffectRow = EffectRow::looked_up(
+pub(crate) const RECURRING_CANCEL: EffectRow = EffectRow::looked_up::<CancelRecurring>(
     "recurring.cancel",
     Isolation::PerObject,
     |intent| charge_and_occurrences(intent.target.as_ref().map_or("", RemoteId::as_str)),
@@ -112,7 +112,7 @@ pub fn end_recurring(mut cx: EffectContext, charge: &RemoteId, end: NaiveDate) -
         .with_subject(json!({ "end": end }))
 }
 
-pub(crate) const RECURRING_END: EffectRow = EffectRow::looked_up(
+pub(crate) const RECURRING_END: EffectRow = EffectRow::looked_up::<PatchRecurring>(
     "recurring.end",
     Isolation::PerObject,
     change::queries,
@@ -145,7 +145,7 @@ fn judge_delete(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     judge_object(answers, is_deleted, gone, LookupResult::NotFound)
 }
 
-pub(crate) const RECURRING_DELETE: EffectRow = EffectRow::looked_up(
+pub(crate) const RECURRING_DELETE: EffectRow = EffectRow::looked_up::<DeleteRecurring>(
     "recurring.delete",
     Isolation::PerObject,
     change::queries,

@@ -124,7 +124,7 @@ fn judge_unsuccessful(
 }
 
 pub(crate) const ROW: EffectRow =
-    EffectRow::looked_up("charge.recur", Isolation::None, queries, judge, learn)
+    EffectRow::looked_up::<CreateCharge>("charge.recur", Isolation::None, queries, judge, learn)
         .with_baseline(NEWEST_EVENT);
 
 #[cfg(test)]

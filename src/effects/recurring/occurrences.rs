@@ -106,7 +106,7 @@ fn learn_payment(_: &Intent, reply: &Value) -> Result<Learned, String> {
     Learned::object(reply, facts)
 }
 
-pub(crate) const OCCURRENCE_PAY: EffectRow = EffectRow::looked_up(
+pub(crate) const OCCURRENCE_PAY: EffectRow = EffectRow::looked_up::<PayOccurrence>(
     "occurrence.pay",
     Isolation::PerObject,
     |intent| vec![read_occurrence(&intent.subject, intent.target.as_ref())],
@@ -141,7 +141,7 @@ fn judge_skip(_: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     }
 }
 
-pub(crate) const OCCURRENCE_SKIP: EffectRow = EffectRow::looked_up(
+pub(crate) const OCCURRENCE_SKIP: EffectRow = EffectRow::looked_up::<IgnoreOccurrence>(
     "occurrence.ignore",
     Isolation::PerObject,
     |intent| {

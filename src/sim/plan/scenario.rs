@@ -4,10 +4,10 @@
 //! changes. In the worlds that have hooks, payers pay on their own, scripts answer the payments,
 //! and a person changes the scripts meanwhile.
 
+use crate::effects::register;
 use crate::sandbox::options::ServiceSurface;
 use crate::sim::plan::chance::{
-    CALLS, Crash, CrashPoint, CrashSide, DISK_PLACES, Death, Dice, NOTIFY_POINT, READ, SEND_POINT,
-    Strike,
+    Crash, CrashPoint, CrashSide, DISK_PLACES, Death, Dice, NOTIFY_POINT, READ, SEND_POINT, Strike,
 };
 use crate::sim::plan::documents::DocBody;
 use crate::sim::plan::hook_scripts::{
@@ -94,7 +94,7 @@ impl SimScript {
 }
 
 fn common_effects() -> impl Iterator<Item = &'static str> {
-    let own = CALLS.iter().map(|(effect, _, _)| *effect);
+    let own = register::EFFECTS.iter().map(|row| row.name);
     own.filter(|effect| {
         !world_parts::REMOVAL_EFFECTS.contains(effect)
             && !requests::MERCHANT_EFFECTS.contains(effect)

@@ -8,7 +8,8 @@ use std::fmt;
 
 use derive_more::Display;
 
-use crate::sim::plan::chance::{CALLS, CallFault, Dice, READ};
+use crate::effects::register::EFFECTS;
+use crate::sim::plan::chance::{CallFault, Dice, READ};
 use crate::sim::plan::requests;
 use crate::sim::plan::requests::ScriptStep;
 
@@ -224,7 +225,7 @@ pub(crate) fn draw_storm(dice: &mut Dice) -> Storm {
 /// Returns the effects that may start a storm. Rare effects are left to the storms that other
 /// effects start.
 fn start_effects() -> Vec<&'static str> {
-    let all = CALLS.iter().map(|(effect, _, _)| *effect);
+    let all = EFFECTS.iter().map(|row| row.name);
     all.filter(|effect| !requests::MERCHANT_EFFECTS.contains(effect)).collect()
 }
 
