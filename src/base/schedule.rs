@@ -30,7 +30,7 @@ use serde_with::{DeserializeFromStr, SerializeDisplay};
     Deserialize,
     JsonSchema
 )]
-#[derive(derive_more::Display)]
+#[derive(derive_more::Display, clap::ValueEnum)]
 #[display("{}", self.as_str())]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[schemars(rename = "Unit")]

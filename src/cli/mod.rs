@@ -7,7 +7,6 @@
 pub mod args {
     pub mod events;
     pub mod gateway_actions;
-    pub mod gateway_fields;
     pub mod options;
     pub mod resources;
     pub mod store;

@@ -4,6 +4,7 @@
 pub mod change;
 pub mod save;
 
+use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -64,7 +65,7 @@ impl MethodEndpoints for BankEndpoints {
 }
 
 /// Type of a saved method (gateway-api, Payment method in a request).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 #[schemars(rename = "MethodType")]
 pub enum PaymentMethodType {

@@ -4,11 +4,8 @@
 //! what a command or a hook may request: its row reads the fields as strictly as a manifest is
 //! read, and builds the effect. From there on the effect is treated as any other.
 
-use serde_json::Value;
-
 use crate::base::id::RemoteId;
-use crate::effects::actions::{ActionEffect, merchant_data, payments as payment_actions};
-use crate::effects::core::context::EffectContext;
+use crate::effects::actions::{ActionRow, merchant_data, payments as payment_actions};
 use crate::effects::core::row::{EffectRow, ReadingRow, RemoteQuery};
 use crate::effects::merchants::{self, authorization, read};
 use crate::effects::methods::{change as method_change, save};
@@ -87,48 +84,39 @@ pub fn verifying_query(effect: &str, id: &RemoteId) -> Option<RemoteQuery> {
     VERIFIABLE.contains(&effect).then(|| transaction_query(Some(id)))
 }
 
-#[derive(Debug)]
-pub struct ActionRow {
-    /// Name of the action in requests.
-    pub verb: &'static str,
-    /// Builds the effect, or returns the problems of the fields for the author of the request.
-    pub make: fn(EffectContext, &Value) -> Result<ActionEffect, String>,
-    /// Fields that are sealed and never stored in plain text.
-    pub secret: &'static [&'static str],
-}
-
 /// Gives a merchant's authorisation back. Its public key is not a field that a person sets.
-pub const DEAUTHORISE: &str = "deauthorise";
+pub const DEAUTHORISE: &str = merchant_data::DEAUTHORISE.verb;
 /// Changes an account. Account facts are read again after it.
-pub const ACCOUNT: &str = "account";
+pub const ACCOUNT: &str = merchant_data::ACCOUNT.verb;
 /// Clears test data. No unsettled effect may need that data.
-pub const PURGE: &str = "purge";
+pub const PURGE: &str = merchant_data::PURGE.verb;
 /// Deletes an object, which must not be managed.
-pub const DELETE: &str = "delete";
+pub const DELETE: &str = merchant_data::DELETE.verb;
 
 /// Changes an object, which must not be managed.
-pub const CHANGE: &str = "change";
+pub const CHANGE: &str = merchant_data::CHANGE.verb;
 
+/// Actions in the order in which `gateway --help` lists them.
 pub static ACTIONS: &[ActionRow] = &[
-    ActionRow { verb: "charge", make: payment_actions::charge, secret: &[] },
-    ActionRow { verb: "credit", make: payment_actions::credit, secret: &[] },
-    ActionRow { verb: "refund", make: payment_actions::refund, secret: &[] },
-    ActionRow { verb: "void", make: payment_actions::void, secret: &[] },
-    ActionRow { verb: "capture", make: payment_actions::capture, secret: &[] },
-    ActionRow { verb: "sign", make: payment_actions::sign, secret: &["data"] },
-    ActionRow { verb: "pay", make: payment_actions::pay, secret: &[] },
-    ActionRow { verb: "ignore", make: payment_actions::ignore, secret: &[] },
-    ActionRow { verb: "cancel", make: payment_actions::cancel, secret: &[] },
-    ActionRow { verb: DEAUTHORISE, make: merchant_data::deauthorise, secret: &[] },
-    ActionRow { verb: "merchant", make: merchant_data::merchant, secret: &["set"] },
-    ActionRow { verb: ACCOUNT, make: merchant_data::account, secret: &[] },
-    ActionRow { verb: PURGE, make: merchant_data::purge, secret: &[] },
-    ActionRow { verb: DELETE, make: merchant_data::delete, secret: &[] },
-    ActionRow { verb: CHANGE, make: merchant_data::change, secret: &[] },
-    ActionRow { verb: "schedule", make: payment_actions::schedule, secret: &[] },
-    ActionRow { verb: "upload", make: merchant_data::upload, secret: &["content"] },
-    ActionRow { verb: "vault", make: merchant_data::vault, secret: &["token"] },
-    ActionRow { verb: "save", make: merchant_data::save, secret: &["token"] },
+    payment_actions::CHARGE,
+    payment_actions::CREDIT,
+    payment_actions::REFUND,
+    payment_actions::VOID,
+    payment_actions::CAPTURE,
+    payment_actions::SIGN,
+    payment_actions::PAY,
+    payment_actions::IGNORE,
+    payment_actions::CANCEL,
+    merchant_data::DELETE,
+    merchant_data::DEAUTHORISE,
+    merchant_data::CHANGE,
+    payment_actions::SCHEDULE,
+    merchant_data::SAVE,
+    merchant_data::UPLOAD,
+    merchant_data::VAULT,
+    merchant_data::MERCHANT,
+    merchant_data::ACCOUNT,
+    merchant_data::PURGE_COMMAND,
 ];
 
 pub fn action_row(verb: &str) -> Option<&'static ActionRow> {

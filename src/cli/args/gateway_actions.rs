@@ -1,16 +1,16 @@
-//! Arguments of `gateway`: changes of the service that no document describes.
+//! Arguments of `gateway`: reads, and changes of the service that no document describes. The register
+//! of actions declares the commands of the changes.
 
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
 
-use clap::{Args, Subcommand};
-use serde::Serialize;
+use clap::builder::ValueParser;
+use clap::error::ErrorKind;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
+use serde_json::Value;
 
-use super::gateway_fields::{
-    AccountArgs, ActionArgs, ChangeArgs, DeleteArgs, MerchantArgs, PurgeArgs, SaveArgs,
-    ScheduleArgs, UploadArgs, VaultArgs,
-};
-use crate::base::id::RemoteId;
-use crate::base::money::Money;
+use crate::base::id::Name;
+use crate::effects::actions::{ActionRow, FieldInput, InputForm};
+use crate::effects::register::{ACTIONS, action_row};
 
 /// Subcommands of `gateway`.
 #[derive(Debug, Subcommand)]
@@ -37,209 +37,79 @@ pub struct GatewayGetArgs {
     pub body: Option<String>,
 }
 
-/// Subcommands of `gateway` that change the service. They serialise as `{VERB: FIELDS}`, without
-/// the fields that need more than their arguments.
-#[derive(Debug, Subcommand, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GatewayChange {
-    /// Take money by a saved method; with --hold only reserve it, for seven days.
-    Charge(ChargeArgs),
-    /// Pay money out to a saved method, without a charge.
-    Credit(MoveArgs),
-    /// Give money of a charge back, all of it or a part.
-    Refund(RefundArgs),
-    /// Void a charge, refund or credit before it is settled.
-    Void(VoidArgs),
-    /// Capture a hold.
-    Capture(CaptureArgs),
-    /// Store a payer's signature of a transaction.
-    Sign(SignArgs),
-    /// Pay an occurrence of a recurring charge early, or retry it.
-    Pay(PayArgs),
-    /// Take an occurrence of a recurring charge out of the collection.
-    Ignore(IgnoreArgs),
-    /// End a recurring charge, where the service allows it.
-    Cancel(CancelArgs),
-    /// Delete a saved card or bank, or a recurring charge, that no document manages.
-    Delete(DeleteArgs),
-    /// Give a merchant's authorisation back: nothing is done for the merchant until it authorises
-    /// again.
-    Deauthorise(DeauthoriseArgs),
-    /// Change a saved card or bank, or a recurring charge, that no document manages. Of one that a
-    /// document manages, only the date of a card that its payer gave can be changed.
-    Change(ChangeArgs),
-    /// Make a recurring charge from an earlier charge: its payer goes on paying by the same method.
-    Schedule(ScheduleArgs),
-    /// Save the card or bank account behind a one-time token.
-    Save(SaveArgs),
-    /// Upload a file under a contact, so that an invoice can name it by its id.
-    ///
-    /// The service processes the file afterwards: `gateway get file.get CONTACT FILE` shows its
-    /// status. If the answer is lost, the file is uploaded again: an unused copy does no harm.
-    Upload(UploadArgs),
-    /// Store the card or bank account behind a one-time token in a contact's vault; charges can
-    /// name its id.
-    Vault(VaultArgs),
-    /// Change a merchant's own details: its contact person, address, allowed callers and event
-    /// addresses.
-    Merchant(MerchantArgs),
-    /// Change an account that takes payments: its name, its requirements, whether it is the primary
-    /// one.
-    Account(AccountArgs),
-    /// Clear a merchant's test data.
-    ///
-    /// Objects that documents describe are cleared, too. The next resync (`plan --refresh`, or the
-    /// daemon by itself) finds them missing and blocks their resources: nothing is created again
-    /// before the document raises `reckon.dev/generation`. A purge is done once, like every action
-    /// here: the next one needs a --name.
-    Purge(PurgeArgs),
+/// A subcommand of `gateway` that changes the service: one action of the register.
+#[derive(derive_more::Debug)]
+#[debug("GatewayChange({})", row.verb)]
+pub struct GatewayChange {
+    pub row: &'static ActionRow,
+    /// Fields of the action, without its input.
+    pub fields: Value,
+    /// Values of the argument for the input; none for an action without input.
+    pub input: Vec<OsString>,
+    pub common: ActionArgs,
 }
 
-/// Arguments of `gateway charge`.
-#[derive(Debug, Args, Serialize)]
-pub struct ChargeArgs {
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub movement: MoveArgs,
-    /// Only reserve the money; cards alone.
+// Arguments of every action. A doc comment would replace the description of each command.
+#[derive(Debug, Args)]
+pub struct ActionArgs {
+    /// The merchant's document: NAME, or NAMESPACE/NAME.
+    #[arg(long, value_name = "NAME")]
+    pub merchant: String,
+    /// The action's name, for ever: one name does one thing, once. By default it is derived from
+    /// the arguments, so that the same command given twice is done once.
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<Name>,
+    /// Do not ask.
     #[arg(long)]
-    pub hold: bool,
-    /// The part of the amount that is a surcharge, with its currency; the receipt shows it.
-    #[arg(long, value_name = "AMOUNT")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub surcharge: Option<Money>,
+    pub yes: bool,
 }
 
-/// Arguments of `gateway credit`, and most of those of `gateway charge`.
-#[derive(Debug, Args, Serialize)]
-pub struct MoveArgs {
-    #[command(flatten)]
-    pub common: ActionArgs,
-    /// The amount, with its currency: "125.00 USD".
-    #[arg(long)]
-    pub amount: Money,
-    /// A saved method: the NAME of its document, or its id on the service; or a one-time token.
-    #[arg(long, value_name = "NAME|ID")]
-    pub method: String,
-    /// The merchant's account; the service chooses one by default.
-    #[arg(long, value_name = "ID")]
-    pub account: Option<String>,
-    /// A text for the receipt.
-    #[arg(long, value_name = "TEXT")]
-    pub reference: Option<String>,
+/// Returns the command of an action: its fields, its input, and the arguments of every action.
+fn subcommand(row: &ActionRow) -> Command {
+    let command = (row.add_arguments)(Command::new(row.verb));
+    ActionArgs::augment_args(command.args(row.input.as_ref().map(input_argument)))
 }
 
-/// Arguments of `gateway refund`.
-#[derive(Debug, Args, Serialize)]
-pub struct RefundArgs {
-    /// The charge.
-    #[arg(value_name = "CHARGE")]
-    pub charge: RemoteId,
-    /// The amount to refund, with its currency: "125.00 USD".
-    #[arg(long)]
-    pub amount: Money,
-    /// Another method of the same type to refund to, where the tenant allows it: the NAME of its
-    /// document, or its id.
-    #[arg(long, value_name = "NAME|ID")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub method: Option<String>,
-    #[command(flatten)]
-    pub common: ActionArgs,
+fn input_argument(input: &FieldInput) -> Arg {
+    let argument = Arg::new(input.field).required(true).help(input.help);
+    match input.form {
+        InputForm::Settings(_) => {
+            argument.long("set").value_name("NAME=VALUE").action(ArgAction::Append)
+        }
+        InputForm::File => argument.value_name("FILE").value_parser(ValueParser::path_buf()),
+        InputForm::Strokes => {
+            argument.long("data").value_name("FILE").value_parser(ValueParser::path_buf())
+        }
+        InputForm::Token => argument.long("token").value_name("TOKEN"),
+    }
 }
 
-/// Arguments of `gateway void`.
-#[derive(Debug, Args, Serialize)]
-pub struct VoidArgs {
-    /// The charge, refund or credit.
-    #[arg(value_name = "TRANSACTION")]
-    pub transaction: RemoteId,
-    /// The reason, for the record.
-    #[arg(long, value_name = "TEXT")]
-    pub reference: Option<String>,
-    #[command(flatten)]
-    pub common: ActionArgs,
+impl FromArgMatches for GatewayChange {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let named = matches.subcommand().and_then(|(verb, given)| Some((action_row(verb)?, given)));
+        let (row, given) = named.ok_or_else(|| Error::new(ErrorKind::MissingSubcommand))?;
+        let (fields, common) = ((row.read_arguments)(given)?, ActionArgs::from_arg_matches(given)?);
+        let input = row.input.and_then(|input| given.get_raw(input.field));
+        let input = input.into_iter().flatten().map(OsStr::to_owned).collect();
+        Ok(Self { row, fields, input, common })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
-/// Arguments of `gateway capture`.
-#[derive(Debug, Args, Serialize)]
-pub struct CaptureArgs {
-    /// The hold.
-    #[arg(value_name = "CHARGE")]
-    pub charge: RemoteId,
-    /// The amount that was authorised, with its currency; no other amount is captured.
-    #[arg(long)]
-    pub amount: Money,
-    /// Leave the capture to the next daily run.
-    #[arg(long)]
-    #[serde(skip)]
-    pub next_run: bool,
-    /// A text for the record.
-    #[arg(long, value_name = "TEXT")]
-    pub reference: Option<String>,
-    #[command(flatten)]
-    pub common: ActionArgs,
-}
+impl Subcommand for GatewayChange {
+    fn augment_subcommands(command: Command) -> Command {
+        ACTIONS.iter().fold(command, |command, row| command.subcommand(subcommand(row)))
+    }
 
-/// Arguments of `gateway sign`.
-#[derive(Debug, Args, Serialize)]
-pub struct SignArgs {
-    /// The transaction.
-    #[arg(value_name = "TRANSACTION")]
-    pub transaction: RemoteId,
-    /// The strokes: JSON with the arrays x and y; `-` reads standard input.
-    #[arg(long, value_name = "FILE")]
-    #[serde(skip)]
-    pub data: PathBuf,
-    /// The format of the strokes.
-    #[arg(long, default_value = "service/jsignature", value_name = "TYPE")]
-    pub mime_type: String,
-    #[command(flatten)]
-    pub common: ActionArgs,
-}
+    fn augment_subcommands_for_update(command: Command) -> Command {
+        Self::augment_subcommands(command)
+    }
 
-/// Arguments of `gateway pay`.
-#[derive(Debug, Args, Serialize)]
-pub struct PayArgs {
-    /// The recurring charge: its id on the service.
-    #[arg(value_name = "RECURRING")]
-    pub recurring: RemoteId,
-    /// The occurrence: its id on the service.
-    #[arg(value_name = "OCCURRENCE")]
-    pub occurrence: RemoteId,
-    /// The amount of the occurrence, with its currency; an occurrence of another amount is not
-    /// paid.
-    #[arg(long)]
-    pub amount: Money,
-    #[command(flatten)]
-    pub common: ActionArgs,
-}
-
-/// Arguments of `gateway ignore`.
-#[derive(Debug, Args, Serialize)]
-pub struct IgnoreArgs {
-    /// The recurring charge: its id on the service.
-    #[arg(value_name = "RECURRING")]
-    pub recurring: RemoteId,
-    /// The occurrence: its id on the service.
-    #[arg(value_name = "OCCURRENCE")]
-    pub occurrence: RemoteId,
-    #[command(flatten)]
-    pub common: ActionArgs,
-}
-
-/// Arguments of `gateway cancel`.
-#[derive(Debug, Args, Serialize)]
-pub struct CancelArgs {
-    /// The recurring charge: its id on the service.
-    #[arg(value_name = "RECURRING")]
-    pub recurring: RemoteId,
-    #[command(flatten)]
-    pub common: ActionArgs,
-}
-
-/// Arguments of `gateway deauthorise`.
-#[derive(Debug, Args, Serialize)]
-pub struct DeauthoriseArgs {
-    #[command(flatten)]
-    pub common: ActionArgs,
+    fn has_subcommand(name: &str) -> bool {
+        action_row(name).is_some()
+    }
 }

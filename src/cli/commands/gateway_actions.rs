@@ -1,13 +1,14 @@
 //! `gateway`: a person changes the service where no document describes the change. The action is
 //! journaled, named and settled like any effect.
 
+use std::io;
+
 use serde_json::Value;
 
 use crate::api::reads::{READS, ReadEndpoint};
 use crate::base::id::Key;
 use crate::base::wording::{count_verb, nearest};
 use crate::cli::args::gateway_actions::{GatewayChange, GatewayCommand, GatewayGetArgs};
-use crate::cli::args::gateway_fields::ActionArgs;
 use crate::cli::commands::gateway_fields::complete_fields;
 use crate::cli::context::open::Context;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
@@ -23,12 +24,12 @@ pub(crate) async fn run(setup: &Context, command: &GatewayCommand) -> CommandRes
     }
 }
 
-async fn act(setup: &Context, command: &GatewayChange) -> CommandResult {
-    let (action, common) = action(command)?;
+async fn act(setup: &Context, change: &GatewayChange) -> CommandResult {
+    let action = action(change)?;
     let refusal =
         ("reckon::gateway::unconfirmed", "review the action, then repeat the command with --yes");
     let shown = || render::actions::action_request(&action);
-    if !setup.out.agree(common.yes, shown, refusal, "Do it?")? {
+    if !setup.out.agree(change.common.yes, shown, refusal, "Do it?")? {
         setup.out.note("nothing was done");
         return Ok(Exit::Done);
     }
@@ -52,22 +53,12 @@ fn exit(acted: &ActionReport) -> Exit {
     }
 }
 
-/// Returns the action of a command, and the arguments that every action has.
-fn action(command: &GatewayChange) -> CommandResult<(Action, ActionArgs)> {
-    let (verb, common, mut fields) = verb_and_fields(command)
-        .ok_or_else(|| CommandFailure::bug("internal error: an action without fields"))?;
-    complete_fields(command, &mut fields)?;
+/// Returns the action of a command.
+fn action(change: &GatewayChange) -> CommandResult<Action> {
+    let GatewayChange { row, fields: _, input: _, common } = change;
+    let fields = complete_fields(change, &mut io::stdin())?;
     let merchant = merchant(&common.merchant)?;
-    Ok((Action { verb, merchant, name: common.name.clone(), fields }, common))
-}
-
-/// Splits the `{VERB: FIELDS}` of a command. An absent option is no field where the name that is
-/// derived from the fields has to stay the same.
-fn verb_and_fields(command: &GatewayChange) -> Option<(String, ActionArgs, Value)> {
-    let Ok(Value::Object(tagged)) = serde_json::to_value(command) else { return None };
-    let (verb, mut fields) = tagged.into_iter().next()?;
-    let common = fields.as_object_mut()?.shift_remove("common")?;
-    Some((verb, serde_json::from_value(common).ok()?, fields))
+    Ok(Action { verb: row.verb.to_owned(), merchant, name: common.name.clone(), fields })
 }
 
 /// Parses the key of a merchant that is named without its kind.
@@ -177,7 +168,7 @@ mod tests {
         let end = ["--merchant", "acme"].map(str::to_owned);
         let cli = Cli::try_parse_from(begin.into_iter().chain(words).chain(end)).unwrap();
         let CliCommand::Gateway(GatewayCommand::Change(change)) = &cli.command else { panic!() };
-        let (action, _) = action(change).unwrap();
+        let action = action(change).unwrap();
         format!("{} {}", action.verb, action.fields)
     }
 

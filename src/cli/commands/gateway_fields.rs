@@ -1,6 +1,7 @@
-//! Fields of a `gateway` command that need more than its arguments: settings as NAME=VALUE, files and
-//! tokens read on this machine, and defaults.
+//! Field of a `gateway` command that it reads on its own machine: settings as NAME=VALUE, a file, the
+//! strokes of a signature, or a one-time token.
 
+use std::borrow::Cow;
 use std::io;
 use std::io::Read;
 use std::path::Path;
@@ -12,79 +13,47 @@ use crate::api::invoice::FILE_BYTES_MAX;
 use crate::base::folder::open_file;
 use crate::base::wording;
 use crate::cli::args::gateway_actions::GatewayChange;
-use crate::cli::args::gateway_fields::{AccountTypeArg, Deletable, TokenArgs};
 use crate::cli::exit::{CommandFailure, CommandResult};
+use crate::effects::actions::{FieldInput, InputForm};
 use crate::effects::core::context::set_field;
-use crate::effects::merchants::settings::{
-    BANK_SETTINGS, CARD_SETTINGS, MERCHANT_SETTINGS, METHOD_TEXTS, RECURRING_SETTINGS,
-    RemoteSetting,
-};
+use crate::effects::merchants::settings::RemoteSetting;
 
 /// The longest signature that is read, in bytes (service-facts, 31).
 const SIGNATURE_BYTES_MAX: u64 = 8192;
 
-/// Adds the fields that need more than their arguments: settings, files, tokens and defaults.
-pub(crate) fn complete_fields(command: &GatewayChange, fields: &mut Value) -> CommandResult<()> {
-    match command {
-        GatewayChange::Credit(_) => set_field(fields, "hold", false),
-        GatewayChange::Capture(args) => set_field(fields, "next_run", args.next_run),
-        GatewayChange::Sign(args) => set_field(fields, "data", read_strokes(&args.data)?),
-        GatewayChange::Merchant(args) => {
-            set_field(fields, "set", parse_settings(&args.set, &MERCHANT_SETTINGS)?);
+/// Returns the fields of an action with the one that the command reads on this machine.
+pub(crate) fn complete_fields(
+    change: &GatewayChange,
+    stdin: &mut impl Read,
+) -> CommandResult<Value> {
+    let mut fields = change.fields.clone();
+    let Some(FieldInput { field, form, help: _ }) = change.row.input else { return Ok(fields) };
+    let texts = || change.input.iter().map(|text| text.to_string_lossy());
+    let first = change.input.first().map_or(Path::new(""), Path::new);
+    let value = match form {
+        InputForm::Settings(settings) => Value::Object(parse_settings(texts(), settings(&fields))?),
+        InputForm::Strokes => Value::String(read_strokes(first, stdin)?),
+        InputForm::Token => Value::String(token(&first.to_string_lossy(), stdin)?),
+        InputForm::File => {
+            if fields.get("file_name").is_none_or(Value::is_null) {
+                let name = first.file_name().unwrap_or_default().to_string_lossy();
+                set_field(&mut fields, "file_name", name);
+            }
+            Value::String(BASE64.encode(&bytes(first)?))
         }
-        GatewayChange::Account(args) => {
-            let settings: &[RemoteSetting] = match args.kind {
-                AccountTypeArg::Card => &CARD_SETTINGS,
-                AccountTypeArg::Bank => &BANK_SETTINGS,
-            };
-            set_field(fields, "set", parse_settings(&args.set, settings)?);
-        }
-        GatewayChange::Change(args) => {
-            let settings: &[RemoteSetting] = match args.kind {
-                Deletable::Card | Deletable::Bank => &METHOD_TEXTS,
-                Deletable::Recurring => &RECURRING_SETTINGS,
-            };
-            set_field(fields, "set", parse_settings(&args.set, settings)?);
-        }
-        // Everything, which the command shows before a person agrees.
-        GatewayChange::Purge(args) if !args.transactions && !args.methods => {
-            set_field(fields, "transactions", true);
-            set_field(fields, "methods", true);
-        }
-        GatewayChange::Save(args) => {
-            set_field(fields, "token", token(&args.token, &mut io::stdin())?);
-            set_field(fields, "description", args.description.clone());
-        }
-        GatewayChange::Upload(args) => {
-            let name = args.file.file_name().map(|name| name.to_string_lossy().into_owned());
-            set_field(fields, "file_name", args.file_name.clone().or(name).unwrap_or_default());
-            set_field(fields, "content", BASE64.encode(&bytes(&args.file)?));
-        }
-        GatewayChange::Vault(args) => {
-            set_field(fields, "token", token(&args.token, &mut io::stdin())?);
-        }
-        GatewayChange::Charge(_)
-        | GatewayChange::Refund(_)
-        | GatewayChange::Void(_)
-        | GatewayChange::Pay(_)
-        | GatewayChange::Ignore(_)
-        | GatewayChange::Cancel(_)
-        | GatewayChange::Delete(_)
-        | GatewayChange::Deauthorise(_)
-        | GatewayChange::Purge(_)
-        | GatewayChange::Schedule(_) => {}
-    }
-    Ok(())
+    };
+    set_field(&mut fields, field, value);
+    Ok(fields)
 }
 
-fn read_strokes(path: &Path) -> CommandResult<String> {
+fn read_strokes(path: &Path, stdin: &mut impl Read) -> CommandResult<String> {
     let failed = |error: io::Error| {
         CommandFailure::input("reckon::gateway::data", format!("read {}: {error}", path.display()))
     };
     let mut text = String::new();
     let limit = SIGNATURE_BYTES_MAX.saturating_add(1);
     if path == Path::new("-") {
-        io::stdin().take(limit).read_to_string(&mut text).map_err(failed)?;
+        stdin.take(limit).read_to_string(&mut text).map_err(failed)?;
     } else {
         let file = open_file(path).map_err(|error| failed(io::Error::other(error)))?;
         file.take(limit).read_to_string(&mut text).map_err(failed)?;
@@ -100,13 +69,13 @@ fn read_strokes(path: &Path) -> CommandResult<String> {
 ///
 /// # Errors
 /// One failure lists everything that is wrong.
-fn parse_settings(
-    given: &[String],
+fn parse_settings<'a>(
+    given: impl Iterator<Item = Cow<'a, str>>,
     settings: &[RemoteSetting],
 ) -> CommandResult<Map<String, Value>> {
     let (mut set, mut wrong) = (Map::new(), Vec::new());
     for pair in given {
-        match parse_setting(pair, settings) {
+        match parse_setting(&pair, settings) {
             Ok((name, _)) if set.contains_key(name) => wrong.push(format!("`{name}` is set twice")),
             Ok((name, value)) => drop(set.insert(name.to_owned(), value)),
             Err(why) => wrong.push(why),
@@ -139,9 +108,6 @@ fn parse_setting<'a>(
     Ok((name, setting.value(text)?))
 }
 
-// `gateway upload`, `gateway vault` and `gateway save`: reads files and one-time tokens on this
-// machine.
-
 const TOKEN_BYTES_MAX: u64 = 1024;
 
 fn bytes(path: &Path) -> CommandResult<Vec<u8>> {
@@ -165,16 +131,16 @@ fn bytes(path: &Path) -> CommandResult<Vec<u8>> {
 }
 
 /// Returns the given token, or the one on standard input. No error contains it.
-fn token(args: &TokenArgs, input: &mut impl Read) -> CommandResult<String> {
-    if args.token != "-" {
-        return Ok(args.token.clone());
+fn token(given: &str, stdin: &mut impl Read) -> CommandResult<String> {
+    if given != "-" {
+        return Ok(given.to_owned());
     }
     let failed = |why: &str| {
         let failure = CommandFailure::input("reckon::gateway::token", format!("--token -: {why}"));
         failure.help("write only the token to standard input")
     };
     let mut text = String::new();
-    input
+    stdin
         .take(TOKEN_BYTES_MAX.saturating_add(1))
         .read_to_string(&mut text)
         .map_err(|_| failed("standard input is not valid UTF-8"))?;
@@ -192,10 +158,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::effects::merchants::settings::{
+        BANK_SETTINGS, CARD_SETTINGS, MERCHANT_SETTINGS, RECURRING_SETTINGS,
+    };
 
     fn check(given: &[&str], settings: &[RemoteSetting]) -> Result<Value, String> {
-        let given: Vec<String> = given.iter().map(|one| (*one).to_owned()).collect();
-        parse_settings(&given, settings).map(Value::Object).map_err(|failure| failure.message)
+        parse_settings(given.iter().map(|one| Cow::Borrowed(*one)), settings)
+            .map(Value::Object)
+            .map_err(|failure| failure.message)
     }
 
     #[test]
@@ -226,8 +196,7 @@ mod gateway_storage_tests {
     use super::*;
 
     fn read(given: &str, input: &str) -> Result<String, String> {
-        let args = TokenArgs { token: given.to_owned() };
-        token(&args, &mut input.as_bytes()).map_err(|failure| failure.message)
+        token(given, &mut input.as_bytes()).map_err(|failure| failure.message)
     }
 
     #[test]
@@ -237,7 +206,6 @@ mod gateway_storage_tests {
         assert_eq!(read("-", "\n"), Err("--token -: standard input is empty".to_owned()));
         let long = read("-", &"x".repeat(2_000)).unwrap_err();
         assert_eq!(long, "--token -: standard input is too long for a token");
-        assert!(!format!("{:?}", TokenArgs { token: "canary".to_owned() }).contains("canary"));
     }
 
     #[test]

@@ -2,6 +2,8 @@
 //! document manages, and what it stores at the service (files, methods of a contact, saved cards
 //! and banks).
 
+use clap::{Args, FromArgMatches};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::api::invoice::{NewFile, file_bytes};
@@ -9,7 +11,8 @@ use crate::api::merchant::Purge;
 use crate::base::id::{Mode, PublicKey, RemoteId};
 use crate::base::money::Money;
 use crate::effects::actions::{
-    ActionEffect, Changeable, action, decode, money_move, positive, without_money,
+    ActionEffect, ActionRow, Changeable, FieldInput, InputForm, action, decode, money_move,
+    positive, without_money,
 };
 use crate::effects::core::context::{EffectContext, copy_fields, set_field};
 use crate::effects::invoices::upload_content;
@@ -26,35 +29,104 @@ use crate::effects::recurring::change::set_recurring;
 use crate::effects::recurring::end::delete_recurring;
 use crate::model::effect::{MoneyMove, PER_OCCURRENCE};
 
+fn account_settings(sort: PaymentMethodType) -> &'static [RemoteSetting] {
+    match sort {
+        PaymentMethodType::Card => &CARD_SETTINGS,
+        PaymentMethodType::Bank => &BANK_SETTINGS,
+    }
+}
+
+fn object_settings(kind: &Changeable) -> &'static [RemoteSetting] {
+    match kind {
+        Changeable::Card | Changeable::Bank => &METHOD_TEXTS,
+        Changeable::Recurring => &RECURRING_SETTINGS,
+    }
+}
+
+const MERCHANT_SET: FieldInput = FieldInput {
+    field: "set",
+    form: InputForm::Settings(|_| &MERCHANT_SETTINGS),
+    help: "A field to set; may be repeated. An empty VALUE removes it. Names: `contact_name`, \
+           `contact_email`, `contact_phone`, `address1`, `address2`, `city`, `state`, `postal_code`, \
+           `country`, `api_allowed_ip_address_ranges` (callers from other addresses are locked out, \
+           this program too), `live_events_urls`, `test_events_urls`",
+};
+
+const ACCOUNT_SET: FieldInput = FieldInput {
+    field: "set",
+    form: InputForm::Settings(|fields| decode(&fields["type"]).map_or(&[], account_settings)),
+    help: "A field to set; may be repeated. Names: `name`, `primary` (true: this account replaces the \
+           present primary one of its type), `transaction_allowed_countries`; of a card account also \
+           `cvv_policy`, `avs_policy`, `required_payment_fields`, `accepted_card_types`",
+};
+
+const OBJECT_SET: FieldInput = FieldInput {
+    field: "set",
+    form: InputForm::Settings(|fields| {
+        decode(&fields["type"]).map_or(&[], |kind| object_settings(&kind))
+    }),
+    help: "A field to set; may be repeated. Names: `description`; of a card or bank also `reference`, \
+           where an empty VALUE removes the text; of a recurring charge also `amount`, `max_amount` \
+           (with their currency, such as \"125.00 USD\"), `max_occurrences`, and, where it collects \
+           from a card, the card's new date: `exp_month` and `exp_year` together",
+};
+
+const FILE: FieldInput =
+    FieldInput { field: "content", form: InputForm::File, help: "The file: at most 10 MiB" };
+
+const TOKEN: FieldInput = FieldInput {
+    field: "token",
+    form: InputForm::Token,
+    help: "A one-time token, which is valid for five minutes; `-` reads standard input. The command \
+           uses the token up and writes it down nowhere",
+};
+
 action! {
-    fn merchant(new, MerchantFields { set: Map<String, Value> }) {
+    /// Change a merchant's own details: its contact person, address, allowed callers and event
+    /// addresses.
+    MERCHANT: "merchant".with_secret(&["set"]).with_input(MERCHANT_SET), fn merchant(new, MerchantFields {
+        #[arg(skip)]
+        set: Map<String, Value>,
+    }) {
         check(&MERCHANT_SETTINGS, &set)?;
         Ok(without_money(change_merchant(new, set)))
     }
 }
 
 action! {
-    fn account(new, AccountFields {
+    /// Change an account that takes payments: its name, its requirements, whether it is the primary
+    /// one.
+    ACCOUNT: "account".with_input(ACCOUNT_SET), fn account(new, AccountFields {
+        /// The account: its id on the service.
+        #[arg(value_name = "ACCOUNT")]
         account: RemoteId,
+        /// The account's payment type.
+        #[arg(long = "type", value_name = "TYPE")]
         #[serde(rename = "type")]
         sort: PaymentMethodType,
+        #[arg(skip)]
         set: Map<String, Value>,
     }) {
-        let settings: &'static [RemoteSetting] = match sort {
-            PaymentMethodType::Card => &CARD_SETTINGS,
-            PaymentMethodType::Bank => &BANK_SETTINGS,
-        };
-        check(settings, &set)?;
+        check(account_settings(sort), &set)?;
         Ok(without_money(change_account(new, sort, &account, set)))
     }
 }
 
 action! {
-    /// Purges test data. A request that names neither type means both, and reckon sends both
-    /// explicitly.
-    fn purge(new, PurgeFields {
+    /// Clear a merchant's test data.
+    ///
+    /// Objects that documents describe are cleared, too. The next resync (`plan --refresh`, or the
+    /// daemon by itself) finds them missing and blocks their resources: nothing is created again
+    /// before the document raises `reckon.dev/generation`. A purge is done once, like every action
+    /// here: the next one needs a --name.
+    PURGE: "purge", fn purge(new, PurgeFields {
+        /// Clear transactions, recurring charges and their occurrences. Without this and --methods:
+        /// everything.
+        #[arg(long)]
         #[serde(default)]
         transactions: bool,
+        /// Clear saved cards and banks, and one-time tokens.
+        #[arg(long)]
         #[serde(default)]
         methods: bool,
     }) {
@@ -71,8 +143,30 @@ action! {
     }
 }
 
+/// Purges everything if the arguments name neither type: the command shows both before a person
+/// agrees.
+pub(crate) const PURGE_COMMAND: ActionRow = ActionRow {
+    read_arguments: |matches| {
+        let mut fields = PurgeFields::from_arg_matches(matches)?;
+        if !fields.transactions && !fields.methods {
+            (fields.transactions, fields.methods) = (true, true);
+        }
+        Ok(json!(fields))
+    },
+    ..PURGE
+};
+
 action! {
-    fn delete(new, DeleteFields { #[serde(rename = "type")] kind: Changeable, id: RemoteId }) {
+    /// Delete a saved card or bank, or a recurring charge, that no document manages.
+    DELETE: "delete", fn delete(new, DeleteFields {
+        /// The type of the object.
+        #[arg(value_name = "TYPE")]
+        #[serde(rename = "type")]
+        kind: Changeable,
+        /// The object's id on the service.
+        #[arg(value_name = "ID")]
+        id: RemoteId,
+    }) {
         Ok(without_money(match kind {
             Changeable::Card => delete_method(new, PaymentMethodType::Card, &id),
             Changeable::Bank => delete_method(new, PaymentMethodType::Bank, &id),
@@ -81,25 +175,45 @@ action! {
     }
 }
 
-action! {
-    fn deauthorise(new, DeauthoriseFields { public_key: PublicKey }) {
-        Ok(without_money(deauthorise_merchant(new, &public_key)))
-    }
+/// Give a merchant's authorisation back: nothing is done for the merchant until it authorises again.
+#[derive(Args, Serialize)]
+struct NoArguments {}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DeauthoriseFields {
+    /// Added by the engine: no person sets it.
+    public_key: PublicKey,
+}
+
+pub(crate) const DEAUTHORISE: ActionRow =
+    ActionRow::new::<NoArguments>("deauthorise", &[], deauthorise);
+
+fn deauthorise(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
+    let DeauthoriseFields { public_key } = decode(fields)?;
+    Ok(without_money(deauthorise_merchant(new, &public_key)))
 }
 
 action! {
-    fn change(new, ChangeFields {
+    /// Change a saved card or bank, or a recurring charge, that no document manages. Of one that a
+    /// document manages, only the date of a card that its payer gave can be changed.
+    CHANGE: "change".with_input(OBJECT_SET), fn change(new, ChangeFields {
+        /// The type of the object.
+        #[arg(value_name = "TYPE")]
         #[serde(rename = "type")]
         kind: Changeable,
+        /// The object's id on the service.
+        #[arg(value_name = "ID")]
         id: RemoteId,
+        #[arg(skip)]
         set: Map<String, Value>,
     }) {
+        check(object_settings(&kind), &set)?;
         let sort = match kind {
             Changeable::Card => PaymentMethodType::Card,
             Changeable::Bank => PaymentMethodType::Bank,
             Changeable::Recurring => return change_recurring_charge(new, &id, &set),
         };
-        check(&METHOD_TEXTS, &set)?;
         Ok(without_money(set_method(new, sort, &id, set)))
     }
 }
@@ -110,7 +224,6 @@ fn change_recurring_charge(
     id: &RemoteId,
     set: &Map<String, Value>,
 ) -> Result<ActionEffect, String> {
-    check(&RECURRING_SETTINGS, set)?;
     let (mut body, mut currency, mut money) = (json!({}), None, Vec::<MoneyMove>::new());
     for (name, value) in set.iter().filter(|(name, _)| !CARD_DATE.contains(&name.as_str())) {
         let Ok(amount) = decode::<Money>(value) else {
@@ -151,7 +264,21 @@ fn card_with_date(set: &Map<String, Value>) -> Result<Option<Value>, String> {
 const TOKEN_LENGTH_MIN: usize = 20;
 
 action! {
-    fn upload(new, UploadFields { contact: RemoteId, file_name: String, content: String }) {
+    /// Upload a file under a contact, so that an invoice can name it by its id.
+    ///
+    /// The service processes the file afterwards: `gateway get file.get CONTACT FILE` shows its
+    /// status. If the answer is lost, the file is uploaded again: an unused copy does no harm.
+    UPLOAD: "upload".with_secret(&["content"]).with_input(FILE), fn upload(new, UploadFields {
+        /// The contact: the NAME of its document, or its id on the service.
+        #[arg(long, value_name = "NAME|ID")]
+        contact: RemoteId,
+        /// The file's name for payers; the name of the local file by default.
+        #[arg(long, value_name = "NAME")]
+        file_name: Option<String>,
+        #[arg(skip)]
+        content: String,
+    }) {
+        let file_name = file_name.ok_or("missing field `file_name`")?;
         let file = NewFile { file_name, content };
         if let Err(problems) = file_bytes(&file) {
             let told = problems.iter().map(|one| format!("{}: {}", one.context, one.message));
@@ -162,10 +289,17 @@ action! {
 }
 
 action! {
-    fn vault(new, VaultFields {
+    /// Store the card or bank account behind a one-time token in a contact's vault; charges can
+    /// name its id.
+    VAULT: "vault".with_secret(&["token"]).with_input(TOKEN), fn vault(new, VaultFields {
+        /// The contact: the NAME of its document, or its id on the service.
+        #[arg(value_name = "CONTACT")]
         contact: RemoteId,
+        /// The type of the method behind the token.
+        #[arg(long = "type", value_name = "TYPE")]
         #[serde(rename = "type")]
         sort: PaymentMethodType,
+        #[arg(skip)]
         token: Value,
     }) {
         Ok(without_money(save_in_vault(new, &contact, sort, parse_token(&token)?)))
@@ -173,10 +307,16 @@ action! {
 }
 
 action! {
-    fn save(new, SaveFields {
+    /// Save the card or bank account behind a one-time token.
+    SAVE: "save".with_secret(&["token"]).with_input(TOKEN), fn save(new, SaveFields {
+        /// The type of the method behind the token.
+        #[arg(value_name = "TYPE")]
         #[serde(rename = "type")]
         sort: PaymentMethodType,
+        #[arg(skip)]
         token: Value,
+        /// A text that describes the saved method.
+        #[arg(long, value_name = "TEXT")]
         description: Option<String>,
     }) {
         Ok(without_money(save_token(new, sort, parse_token(&token)?, description.as_deref())))

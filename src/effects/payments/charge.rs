@@ -9,7 +9,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use clap::Args;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::api::call::Call;
@@ -29,21 +30,31 @@ use crate::effects::payments::{carries, learn, reference};
 use crate::model::effect::Effect;
 use crate::model::intent::{Intent, StoredBody};
 
-/// Money that moves between an account and a payment method, as an action names it.
-#[derive(Debug, Clone, Deserialize)]
+/// Money that moves between an account and a payment method. Also the arguments of `gateway charge`:
+/// their comments are help texts.
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
+#[command(about = "Take money by a saved method; with --hold only reserve it, for seven days")]
 #[serde(deny_unknown_fields)]
 pub struct TransactionRequest {
+    /// The amount, with its currency: "125.00 USD".
+    #[arg(long)]
     pub amount: Money,
-    /// Id of a saved method, or a one-time token.
+    /// A saved method: the NAME of its document, or its id on the service; or a one-time token.
+    #[arg(long, value_name = "NAME|ID")]
     pub method: String,
-    /// The merchant's account; by default the primary one.
+    /// The merchant's account; the service chooses one by default.
+    #[arg(long, value_name = "ID")]
     pub account: Option<String>,
-    /// Text for the receipt; the mark follows it.
+    /// A text for the receipt.
+    #[arg(long, value_name = "TEXT")]
     pub reference: Option<String>,
-    /// Only reserves the money, for seven days.
+    /// Only reserve the money; cards alone.
+    #[arg(long)]
     #[serde(default)]
     pub hold: bool,
-    /// Part of a charge that is a surcharge: the receipt shows it.
+    /// The part of the amount that is a surcharge, with its currency; the receipt shows it.
+    #[arg(long, value_name = "AMOUNT")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub surcharge: Option<Money>,
 }
 
