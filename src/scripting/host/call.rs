@@ -37,7 +37,7 @@ pub struct Argument {
 }
 
 /// One entry of the map of options.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy, derive_more::Debug)]
 pub struct HostOption {
     pub name: &'static str,
     pub value_type: ArgumentType,
@@ -45,9 +45,18 @@ pub struct HostOption {
     pub doc: &'static str,
     /// Former key, which still works.
     pub former_name: Option<&'static str>,
+    /// Returns the value of the field if the call lacks the option.
+    #[debug(skip)]
+    pub(super) default: Option<FieldDefault>,
 }
 
+type FieldDefault = fn(&HostCall<'_>) -> Result<Value, String>;
+
 impl HostOption {
+    pub(super) const fn with_default(self, default: FieldDefault) -> Self {
+        Self { default: Some(default), ..self }
+    }
+
     /// Returns true if a script's key names this option.
     pub fn has_key(&self, key: &str) -> bool {
         self.name == key || self.former_name == Some(key)
@@ -140,7 +149,7 @@ pub(super) const fn option(
     sort: ArgumentType,
     doc: &'static str,
 ) -> HostOption {
-    HostOption { name, value_type: sort, doc, former_name: None }
+    HostOption { name, value_type: sort, doc, former_name: None, default: None }
 }
 
 /// Returns the row of a function that requests an action.
@@ -239,13 +248,26 @@ impl<'a> HostCall<'a> {
         self.options.get(name).cloned()
     }
 
-    pub(crate) fn option_text(&self, name: &str) -> Option<String> {
-        self.option(name).map(|value| text_of(&value))
+    /// Returns the verb of the action that the function requests.
+    pub(crate) fn verb(&self) -> &'static str {
+        self.row.recorded_name()
     }
 
-    /// Returns a boolean option; `false` if it is missing.
-    pub(crate) fn option_flag(&self, name: &str) -> bool {
-        self.option(name).and_then(|value| value.as_bool().ok()).unwrap_or_default()
+    /// Returns the argument or option of a name, with its type.
+    pub(crate) fn named(&self, name: &str) -> Option<(Dynamic, ArgumentType)> {
+        if let Some(index) = self.row.arguments.iter().position(|one| one.name == name) {
+            return Some((self.argument(index), self.row.arguments.get(index)?.value_type));
+        }
+        let option = self.row.options().find(|option| option.name == name)?;
+        Some((self.option(name)?, option.value_type))
+    }
+
+    pub(crate) fn default(&self, name: &str) -> Option<FieldDefault> {
+        self.row.options().find(|option| option.name == name)?.default
+    }
+
+    pub(crate) fn option_text(&self, name: &str) -> Option<String> {
+        self.option(name).map(|value| text_of(&value))
     }
 
     /// Returns the merchant that the call names, or else that of the event; an error if there is
@@ -262,14 +284,6 @@ impl<'a> HostCall<'a> {
     /// Requests an action and returns its name.
     pub(crate) fn request(&self, merchant: Option<Key>, fields: Value) -> CallResult {
         self.request_at_most(merchant, fields, None)
-    }
-
-    /// Requests an action with these fields at the call's merchant, and returns its name.
-    pub(crate) fn request_at_merchant<const N: usize>(
-        &self,
-        pairs: [(&str, Option<Value>); N],
-    ) -> CallResult {
-        self.request(Some(self.merchant()?), fields(pairs))
     }
 
     /// Requests an action, with an upper bound on the frequency of a notification.
@@ -289,7 +303,7 @@ impl<'a> HostCall<'a> {
                 "an action has {VALUE_MAX} bytes at most"
             )));
         }
-        let verb = self.row.recorded_name();
+        let verb = self.verb();
         let name = match self.option_text("name") {
             Some(name) => name.parse(),
             None => ActionRequest::content_name(verb, merchant.as_ref(), &fields, at),
@@ -310,7 +324,7 @@ pub(super) fn parse_moment(value: &Dynamic) -> Result<ScriptMoment, String> {
 }
 
 /// Formats a value as text: money and moments in their own form, lists and maps as JSON.
-fn text_of(value: &Dynamic) -> String {
+pub(super) fn text_of(value: &Dynamic) -> String {
     match to_json(value) {
         Ok(Value::String(text)) => text,
         Ok(other) if value.is_array() || value.is_map() => other.to_string(),

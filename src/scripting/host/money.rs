@@ -1,25 +1,28 @@
-//! Host functions that move money, or stop money from moving. The fields are those of the actions
-//! in [`crate::effects::core::context`].
+//! Host functions that move money, or stop money from moving. A row names the arguments and options
+//! of its function; [`request`] makes the fields of the action from them, by their names and types.
 
-use rhai::Map;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::argument_type::ArgumentType;
 use super::call::{
     Argument, COMMON, CallResult, HostCall, HostFn, HostOption, action, argument, object_id,
-    option, parse_money, record_amount,
+    option, parse_money, record_amount, text_of,
 };
 use crate::base::money::Money;
+use crate::effects::register::action_row;
 use crate::policy::ScriptPower;
 
 const MERCHANT: &[HostOption] =
     &[option("merchant", ArgumentType::Merchant, "a merchant other than the event's")];
 
-const AMOUNT: &[HostOption] = &[option(
+const AMOUNT: HostOption = option(
     "amount",
     ArgumentType::Amount,
     "the amount; by default that of the map, so an id alone needs it",
-)];
+);
+
+const WHOLE: &[HostOption] = &[AMOUNT.with_default(|call| amount(call, record_amount))];
+const REST: &[HostOption] = &[AMOUNT.with_default(|call| amount(call, remaining_amount))];
 
 const REFERENCE: &[HostOption] =
     &[option("reference", ArgumentType::Text, "a text for the record")];
@@ -28,7 +31,8 @@ const RECURRING: &[HostOption] = &[option(
     "recurring",
     ArgumentType::Object,
     "its recurring charge; required if the occurrence is an id",
-)];
+)
+.with_default(recurring_charge)];
 
 const MOVEMENT: &[HostOption] = &[option(
     "account",
@@ -45,8 +49,8 @@ pub(crate) static ROWS: &[HostFn] = &[
     action(
         "refund",
         CHARGE,
-        &[AMOUNT, MERCHANT, COMMON],
-        refund,
+        &[REST, MERCHANT, COMMON],
+        request,
         "Refunds a charge: the rest of it, or a part.",
     )
     .with_right(ScriptPower::Refund),
@@ -54,7 +58,7 @@ pub(crate) static ROWS: &[HostFn] = &[
         "void",
         &[argument("transaction", ArgumentType::Object)],
         &[REFERENCE, MERCHANT, COMMON],
-        void,
+        request,
         "Voids a transaction before it is settled.",
     )
     .with_right(ScriptPower::Refund),
@@ -62,7 +66,7 @@ pub(crate) static ROWS: &[HostFn] = &[
         "capture",
         CHARGE,
         &[
-            AMOUNT,
+            WHOLE,
             REFERENCE,
             &[option(
                 "next_run",
@@ -72,7 +76,7 @@ pub(crate) static ROWS: &[HostFn] = &[
             MERCHANT,
             COMMON,
         ],
-        capture,
+        request,
         "Captures a hold.",
     )
     .with_right(ScriptPower::Charge),
@@ -93,10 +97,7 @@ pub(crate) static ROWS: &[HostFn] = &[
             MERCHANT,
             COMMON,
         ],
-        |call| {
-            let hold = call.option_flag("hold").then_some(Value::Bool(true));
-            request_movement(call, hold)
-        },
+        request,
         "Charges a saved method: the name of its document, or its id.",
     )
     .with_right(ScriptPower::Charge),
@@ -104,7 +105,7 @@ pub(crate) static ROWS: &[HostFn] = &[
         "credit",
         MOVEMENT_ARGUMENTS,
         &[MOVEMENT, REFERENCE, MERCHANT, COMMON],
-        |call| request_movement(call, None),
+        request,
         "Pays money out to a saved method, without a charge.",
     )
     .with_right(ScriptPower::Credit),
@@ -113,8 +114,8 @@ pub(crate) static ROWS: &[HostFn] = &[
         ..action(
             "pay_occurrence",
             OCCURRENCE,
-            &[AMOUNT, RECURRING, MERCHANT, COMMON],
-            pay_occurrence,
+            &[WHOLE, RECURRING, MERCHANT, COMMON],
+            request,
             "Pays an occurrence of a recurring charge early, or retries it.",
         )
     }
@@ -123,7 +124,7 @@ pub(crate) static ROWS: &[HostFn] = &[
         "skip_occurrence",
         OCCURRENCE,
         &[RECURRING, MERCHANT, COMMON],
-        skip_occurrence,
+        request,
         "Removes an occurrence of a recurring charge from the collection.",
     )
     .renamed("ignore_occurrence", Some("ignore")),
@@ -131,35 +132,51 @@ pub(crate) static ROWS: &[HostFn] = &[
         "cancel_recurring",
         &[argument("recurring", ArgumentType::Object)],
         &[MERCHANT, COMMON],
-        |call| {
-            call.request_at_merchant([("recurring", Some(object_id(&call.argument(0))?.into()))])
-        },
+        request,
         "Ends a recurring charge.",
     )
     .renamed("cancel", Some("cancel")),
 ];
 
-fn money_json(money: Money) -> Option<Value> {
-    serde_json::to_value(money).ok()
+/// Requests the action of a function, with the fields that the call names and their defaults.
+fn request(call: &HostCall<'_>) -> CallResult {
+    let action = action_row(call.verb()).ok_or_else(|| "no such action".to_owned())?;
+    let mut fields = Map::new();
+    for name in action.fields {
+        if let Some(value) = field(call, name)? {
+            fields.insert((*name).to_owned(), value);
+        }
+    }
+    call.request(Some(call.merchant()?), Value::Object(fields))
 }
 
-/// Returns the option `amount`, or the amount of the first argument; an error if there is neither.
-fn requested_amount(
+/// Returns the value of a field; `None` if the call does not name it and it has no default.
+fn field(call: &HostCall<'_>, name: &str) -> Result<Option<Value>, String> {
+    let Some((value, value_type)) = call.named(name) else {
+        return call.default(name).map(|default| default(call)).transpose();
+    };
+    Ok(match value_type {
+        ArgumentType::Amount => Some(json!(parse_money(&value)?)),
+        ArgumentType::Object => Some(object_id(&value)?.into()),
+        ArgumentType::Boolean => value.as_bool().ok().filter(|set| *set).map(Value::Bool),
+        _ => Some(text_of(&value).into()),
+    })
+}
+
+/// Returns the amount of the call's record; an error if the call names only an id.
+fn amount(
     call: &HostCall<'_>,
-    of: fn(&Map) -> Result<Money, String>,
-) -> Result<Money, String> {
-    if let Some(amount) = call.option("amount") {
-        return parse_money(&amount);
-    }
+    of: fn(&rhai::Map) -> Result<Money, String>,
+) -> Result<Value, String> {
     let record = call.argument(0);
     let record = record.as_map_ref().map_err(|_| {
         "an id alone does not say how much: give the option `amount`, or the whole record"
             .to_owned()
     })?;
-    of(&record)
+    Ok(json!(of(&record)?))
 }
 
-fn remaining_amount(charge: &Map) -> Result<Money, String> {
+fn remaining_amount(charge: &rhai::Map) -> Result<Money, String> {
     let whole = record_amount(charge)?;
     let refunded = charge.get("amount_refunded").and_then(|value| value.as_int().ok());
     let refunded = Money::new(refunded.unwrap_or_default(), whole.currency());
@@ -168,69 +185,12 @@ fn remaining_amount(charge: &Map) -> Result<Money, String> {
     some.then_some(left).ok_or_else(|| "all of the charge was refunded already".to_owned())
 }
 
-fn refund(call: &HostCall<'_>) -> CallResult {
-    let (charge, amount) =
-        (object_id(&call.argument(0))?, requested_amount(call, remaining_amount)?);
-    call.request_at_merchant([("charge", Some(charge.into())), ("amount", money_json(amount))])
-}
-
-fn void(call: &HostCall<'_>) -> CallResult {
-    let transaction = object_id(&call.argument(0))?;
-    let reference = call.option_text("reference").map(Value::from);
-    call.request_at_merchant([("transaction", Some(transaction.into())), ("reference", reference)])
-}
-
-fn capture(call: &HostCall<'_>) -> CallResult {
-    let (charge, amount) = (object_id(&call.argument(0))?, requested_amount(call, record_amount)?);
-    call.request_at_merchant([
-        ("charge", Some(charge.into())),
-        ("amount", money_json(amount)),
-        ("reference", call.option_text("reference").map(Value::from)),
-        ("next_run", call.option_flag("next_run").then_some(Value::Bool(true))),
-    ])
-}
-
-fn request_movement(call: &HostCall<'_>, hold: Option<Value>) -> CallResult {
-    let amount = parse_money(&call.argument(1))?;
-    let surcharge = call.option("surcharge").map(|part| parse_money(&part)).transpose()?;
-    call.request_at_merchant([
-        ("amount", money_json(amount)),
-        ("method", Some(call.text(0).into())),
-        ("account", call.option_text("account").map(Value::from)),
-        ("reference", call.option_text("reference").map(Value::from)),
-        ("hold", hold),
-        ("surcharge", surcharge.and_then(money_json)),
-    ])
-}
-
-fn recurring_charge_id(call: &HostCall<'_>) -> Result<String, String> {
-    if let Some(recurring) = call.option("recurring") {
-        return object_id(&recurring);
-    }
+fn recurring_charge(call: &HostCall<'_>) -> Result<Value, String> {
     let occurrence = call.argument(0);
     let named =
         occurrence.as_map_ref().ok().and_then(|map| map.get("recurring_charge_id").cloned());
-    named.map(|id| id.to_string()).ok_or_else(|| {
+    named.map(|id| id.to_string().into()).ok_or_else(|| {
         "an id alone does not say of which recurring charge it is: give the option `recurring`"
             .to_owned()
     })
-}
-
-fn pay_occurrence(call: &HostCall<'_>) -> CallResult {
-    let (occurrence, amount) =
-        (object_id(&call.argument(0))?, requested_amount(call, record_amount)?);
-    call.request_at_merchant([
-        ("recurring", Some(recurring_charge_id(call)?.into())),
-        ("occurrence", Some(occurrence.into())),
-        ("amount", money_json(amount)),
-    ])
-}
-
-fn skip_occurrence(call: &HostCall<'_>) -> CallResult {
-    let occurrence = object_id(&call.argument(0))?;
-    let recurring = recurring_charge_id(call)?;
-    call.request_at_merchant([
-        ("recurring", Some(recurring.into())),
-        ("occurrence", Some(occurrence.into())),
-    ])
 }
