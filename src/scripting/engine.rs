@@ -186,7 +186,6 @@ pub(crate) fn classify_error(
     error: &EvalAltResult,
 ) -> (FailureCause, String, Option<(usize, usize)>) {
     let (inner, place) = innermost_error(error, None);
-    let why = failure_cause(inner);
     let message = match inner {
         EvalAltResult::ErrorTerminated(..) => "it took too long and was stopped".to_owned(),
         EvalAltResult::ErrorTooManyOperations(_) => {
@@ -198,9 +197,12 @@ pub(crate) fn classify_error(
             beyond.map_or_else(|| value.to_string(), |beyond| beyond.to_string())
         }
         EvalAltResult::ErrorPropertyNotFound(name, _) => missing_field_message(name),
-        other => without_place(other),
+        other => {
+            let text = other.to_string();
+            text.rsplit_once(" (line ").map_or(text.as_str(), |(message, _)| message).to_owned()
+        }
     };
-    (why, message, place)
+    (failure_cause(inner), message, place)
 }
 
 /// Returns the message for a missing field, which may be closed to scripts.
@@ -213,14 +215,6 @@ fn missing_field_message(name: &str) -> String {
             format!("{message} (it is personal, and {refusal}; {help})")
         }
         Some(Privacy::Plain) | None => message,
-    }
-}
-
-fn without_place(error: &EvalAltResult) -> String {
-    let text = error.to_string();
-    match text.rfind(" (line ") {
-        Some(at) => text.split_at(at).0.to_owned(),
-        None => text,
     }
 }
 

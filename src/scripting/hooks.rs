@@ -132,8 +132,8 @@ impl Hooks {
             let (script, function) = (name.clone(), function.clone());
             Box::new(RunFailure { script, function, cause, message, place, log })
         };
-        let script = self.scripts.get(name).filter(|script| script.functions.contains(function));
-        let Some(script) = script else {
+        let known = self.scripts.get(name);
+        let Some(script) = known.filter(|script| script.functions.contains(function)) else {
             let message = "there is no such script or function".to_owned();
             return Err(failure(FailureCause::Missing, message, None, Vec::new()));
         };
@@ -213,16 +213,12 @@ fn exceeded_quota(reads: &dyn Reads, script: &str, done: &RunOutput) -> Option<S
         after = after.plus(ScriptValuesSize::of(key, value));
     }
     let grown = |size: ScriptValuesSize| size.without(before).plus(after);
+    let (more_keys, more_bytes) = (after.keys > before.keys, after.bytes > before.bytes);
     let bounds = [
-        (after.keys > before.keys, grown(own).keys, KEYS_MAX, "keys of one script"),
-        (after.bytes > before.bytes, grown(own).bytes, BYTES_MAX, "bytes of one script"),
-        (after.keys > before.keys, grown(all).keys, ALL_KEYS_MAX, "keys of all scripts together"),
-        (
-            after.bytes > before.bytes,
-            grown(all).bytes,
-            ALL_BYTES_MAX,
-            "bytes of all scripts together",
-        ),
+        (more_keys, grown(own).keys, KEYS_MAX, "keys of one script"),
+        (more_bytes, grown(own).bytes, BYTES_MAX, "bytes of one script"),
+        (more_keys, grown(all).keys, ALL_KEYS_MAX, "keys of all scripts together"),
+        (more_bytes, grown(all).bytes, ALL_BYTES_MAX, "bytes of all scripts together"),
     ];
     let over = bounds.into_iter().find(|(grows, size, most, _)| *grows && size > most);
     over.map(|(_, size, most, what)| {

@@ -58,12 +58,10 @@ fn load(sources: &[ScriptSource], known: &ConfiguredNames) -> Result<Hooks, Vec<
             problems.extend(found);
             Err(problems)
         }
-        Ok(scripts) => Ok(Hooks {
-            engine: Arc::new(engine),
-            scripts: Arc::new(scripts),
-            names: Arc::new(names),
-            warnings: Arc::new(problems),
-        }),
+        Ok(scripts) => {
+            let (engine, scripts) = (Arc::new(engine), Arc::new(scripts));
+            Ok(Hooks { engine, scripts, names: Arc::new(names), warnings: Arc::new(problems) })
+        }
     }
 }
 
@@ -193,10 +191,8 @@ fn import_problem(
         }
         Some(found) if !found.source.is_module() => {
             let message = format!("`{path}` is a script, and scripts cannot be imported");
-            Some((
-                message,
-                "move the shared functions into a folder, such as `lib/shared.rhai`".to_owned(),
-            ))
+            let help = "move the shared functions into a folder, such as `lib/shared.rhai`";
+            Some((message, help.to_owned()))
         }
         Some(found) if reaches(units, found, unit.source.name(), &mut BTreeSet::new()) => {
             let message = format!("`{path}` imports this file in turn");
@@ -244,15 +240,13 @@ fn register_modules(engine: &mut Engine, units: &Units<'_>, problems: &mut Vec<P
     let mut resolver = StaticModuleResolver::new();
     engine.set_module_resolver(resolver.clone());
     for source in order {
-        let tree = match engine.compile(&source.text) {
-            Ok(tree) => tree,
-            Err(error) => {
-                problems.push(syntax::problem(source, &error));
-                continue;
-            }
-        };
-        match Module::eval_ast_as_new(Scope::new(), &tree, engine) {
-            Err(error) => problems.push(module_problem(source, &error)),
+        let tree = engine.compile(&source.text).map_err(|error| syntax::problem(source, &error));
+        let module = tree.and_then(|tree| {
+            let module = Module::eval_ast_as_new(Scope::new(), &tree, engine);
+            module.map_err(|error| module_problem(source, &error))
+        });
+        match module {
+            Err(problem) => problems.push(problem),
             Ok(module) => {
                 resolver.insert(source.name(), module);
                 engine.set_module_resolver(resolver.clone());

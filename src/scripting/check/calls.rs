@@ -44,7 +44,10 @@ impl FileChecker<'_> {
             self.check_expression(argument);
         }
         if call.is_operator_call() {
-            return self.check_operator(call, at);
+            if let ("+", [one, other]) = (call.name.as_str(), &*call.args) {
+                self.check_sum(one, other, at);
+            }
+            return;
         }
         let (name, count) = (call.name.as_str(), call.args.len());
         if call.is_qualified() {

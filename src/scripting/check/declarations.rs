@@ -8,7 +8,7 @@ use rhai::{AST, ASTFlags, ASTNode, Engine, Expr, Stmt};
 
 use super::syntax::{Parsed, parse};
 use crate::base::wording;
-use crate::model::issue::{PlacedIssue, RelatedPlace, Severity};
+use crate::model::issue::{PlacedIssue, Severity};
 use crate::scripting::language::names::{self, ANY_EVENT, ScriptNames, is_hook};
 use crate::scripting::language::source::{ScriptSource, place, place_or_start};
 use crate::scripting::language::values::ScriptMoment;
@@ -388,11 +388,6 @@ fn shared_name_problem(
         unit.source.name().replace('_', "-")
     );
     let problem = unit.source.problem(place, "shared_name", &message, &help);
-    let related = RelatedPlace {
-        file: earlier.source.display_path.clone(),
-        line: first.0,
-        column: first.1,
-        message: "the other one".to_owned(),
-    };
-    PlacedIssue { severity: Severity::Warning, related: vec![related], ..problem }
+    let related = vec![earlier.source.related(first, "the other one")];
+    PlacedIssue { severity: Severity::Warning, related, ..problem }
 }

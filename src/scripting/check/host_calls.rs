@@ -253,13 +253,6 @@ impl FileChecker<'_> {
         found.filter(|_| !own)
     }
 
-    /// Checks an operator between two values.
-    pub(crate) fn check_operator(&mut self, call: &FnCallExpr, at: Position) {
-        if let ("+", [one, other]) = (call.name.as_str(), &*call.args) {
-            self.check_sum(one, other, at);
-        }
-    }
-
     /// Checks `lhs += rhs`.
     pub(crate) fn check_assignment(&mut self, how: &OpAssignment, to: &Expr, value: &Expr) {
         if how.get_op_assignment_info().is_some_and(|info| info.5 == "+") {
@@ -267,7 +260,7 @@ impl FileChecker<'_> {
         }
     }
 
-    fn check_sum(&mut self, one: &Expr, other: &Expr, at: Position) {
+    pub(crate) fn check_sum(&mut self, one: &Expr, other: &Expr, at: Position) {
         let types = (self.type_of(one), self.type_of(other));
         if matches!(
             types,

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use rhai::{AST, Engine, LexError, ParseError, ParseErrorType as P, ParseErrorType};
+use rhai::{AST, Engine, LexError, ParseError, ParseErrorType as P};
 
 use crate::base::wording::{count_noun, did_you_mean};
-use crate::model::issue::{PlacedIssue, RelatedPlace};
+use crate::model::issue::PlacedIssue;
 use crate::scripting::language::source::{ScriptSource, defined_functions, place};
 
 /// Returns the problem at its place, or at the end of the file if it has none.
 pub(crate) fn problem(source: &ScriptSource, error: &ParseError) -> PlacedIssue {
     let last = source.text.lines().count().max(1);
-    let end = source.text.lines().last().map_or(0, |line| line.chars().count());
-    let at = place(error.position()).unwrap_or((last, end.max(1)));
-    let at = if at.0 > last { (last, end.max(1)) } else { at };
+    let width = source.text.lines().last().map_or(0, |line| line.chars().count());
+    let at = place(error.position()).filter(|(line, _)| *line <= last);
+    let at = at.unwrap_or((last, width.max(1)));
     let (message, help) =
         reserved_key(source, at, error.err_type()).unwrap_or_else(|| describe(error.err_type()));
     if let P::FnDuplicatedDefinition(name, _) = error.err_type() {
@@ -53,14 +53,8 @@ fn duplicate_function(
     help: &str,
 ) -> PlacedIssue {
     let first = source.definition(name, line.saturating_sub(1));
-    let related = RelatedPlace {
-        file: source.display_path.clone(),
-        line: first.0,
-        column: first.1,
-        message: "the first one".to_owned(),
-    };
     let problem = source.problem(source.definition(name, line), "duplicate", message, help);
-    PlacedIssue { related: vec![related], ..problem }
+    PlacedIssue { related: vec![source.related(first, "the first one")], ..problem }
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the language describes other errors")]
@@ -228,7 +222,7 @@ pub(crate) fn parse(
         };
         problems.push(problem(source, &error));
         let line = place(error.position()).map(|(line, _)| line);
-        let open = matches!(error.err_type(), ParseErrorType::WrongFnDefinition);
+        let open = matches!(error.err_type(), P::WrongFnDefinition);
         let Some(part) = failed_part(&mut parts, line, open) else { break };
         lost.extend(defined_functions(&part.text).map(str::to_owned));
         // The other parts keep their lines.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use rhai::{Array, Dynamic, INT, Map};
+use rhai::{Array, Dynamic, Map};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Number, Value, json};
 
@@ -112,8 +112,7 @@ fn leaf_to_json(value: &Dynamic) -> Result<Value, String> {
         return Ok(Value::Bool(truth));
     }
     if let Ok(whole) = value.as_int() {
-        let whole: INT = whole;
-        return Ok(Value::Number(Number::from(whole)));
+        return Ok(Value::from(whole));
     }
     if let Ok(text) = value.as_immutable_string_ref() {
         return Ok(Value::String(text.to_string()));

@@ -110,8 +110,7 @@ pub static EVENT_FIELDS: &[EventField] = &[
 
 /// Returns the function for events of a type: `on_transaction_failed` for `transaction.failed`.
 pub fn handler_name(event_type: &str) -> String {
-    let words = event_type.replace('.', "_");
-    format!("on_{words}")
+    format!("on_{}", event_type.replace('.', "_"))
 }
 
 /// Returns true if events call this function.

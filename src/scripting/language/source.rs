@@ -1,15 +1,14 @@
 //! The scripts folder: every script, module, template and case file in it, read through one handle;
 //! and positions in the text of a file.
 
-use std::io;
-use std::io::Read;
+use std::io::{self, Read};
 use std::sync::Arc;
 
 use rhai::Position;
 
 use crate::base::folder::{EntryType, Folder, PathError};
 use crate::base::folder_location::FolderLocation;
-use crate::model::issue::{PlacedIssue, Severity};
+use crate::model::issue::{PlacedIssue, RelatedPlace, Severity};
 
 /// End of the names of scripts and modules.
 const ENDING: &str = ".rhai";
@@ -50,23 +49,27 @@ impl ScriptSource {
     /// Returns a problem at a line and column, both from 1; the word at that place is underlined.
     pub(crate) fn problem(
         &self,
-        at: (usize, usize),
+        (line, column): (usize, usize),
         code: &str,
         message: &str,
         help: &str,
     ) -> PlacedIssue {
-        let (line, column) = at;
         PlacedIssue {
             file: self.display_path.clone(),
             line,
             column,
-            length: self.word_length(at),
+            length: self.word_length((line, column)),
             code: format!("reckon::hooks::{code}"),
             severity: Severity::Error,
             message: message.to_owned(),
             help: help.to_owned(),
             related: Vec::new(),
         }
+    }
+
+    /// Returns a place of this file that belongs to a problem at another one.
+    pub(crate) fn related(&self, (line, column): (usize, usize), message: &str) -> RelatedPlace {
+        RelatedPlace { file: self.display_path.clone(), line, column, message: message.to_owned() }
     }
 
     /// Returns the word at a place if a colon follows it.
@@ -107,9 +110,7 @@ impl ScriptSource {
 
 /// Returns the column of the name if the line defines the function.
 fn name_column(line: &str, name: &str) -> Option<usize> {
-    let start = line.find("fn ")?;
-    let (before, rest) = line.split_at_checked(start)?;
-    let after = rest.strip_prefix("fn ")?;
+    let (before, after) = line.split_once("fn ")?;
     let trimmed = after.trim_start();
     let end = trimmed.strip_prefix(name)?;
     let skipped = after.chars().count().saturating_sub(trimmed.chars().count());
@@ -206,11 +207,8 @@ pub fn read_folder(root: &FolderLocation, shown: &str) -> Result<ScriptFolder, P
             let message = format!("the file is not UTF-8 text of at most {FILE_MAX} bytes");
             folder.problems.push(source.problem((1, 1), "file", &message, "save it as UTF-8"));
         }
-        let into = if source.path.ends_with(CASES_ENDING) {
-            &mut folder.cases
-        } else {
-            &mut folder.scripts
-        };
+        let is_case = source.path.ends_with(CASES_ENDING);
+        let into = if is_case { &mut folder.cases } else { &mut folder.scripts };
         into.push(source);
     }
     Ok(folder)

@@ -104,8 +104,7 @@ pub struct RunDifferences {
 impl RunDifferences {
     /// Returns true if there are no differences.
     pub fn is_empty(&self) -> bool {
-        let Self { added, removed: gone, changed, kept } = self;
-        added.is_empty() && gone.is_empty() && changed.is_empty() && kept.is_empty()
+        *self == Self::default()
     }
 
     /// Compares two sets of runs. Actions are compared by name, whichever script requests them.
@@ -155,14 +154,11 @@ fn stored_differences(
 type StoredValues<'r> = BTreeMap<(&'r str, &'r str), &'r Value>;
 
 fn stored_values<'r>(runs: &[&'r HookRun]) -> StoredValues<'r> {
-    let of = |run: &&'r HookRun| {
-        let run: &'r HookRun = run;
-        run.kept
-            .iter()
-            .chain(&run.added)
-            .map(|(key, value)| ((run.script.as_str(), key.as_str()), value))
+    let of = |run: &'r HookRun| {
+        let values = run.kept.iter().chain(&run.added);
+        values.map(|(key, value)| ((run.script.as_str(), key.as_str()), value))
     };
-    runs.iter().flat_map(of).collect()
+    runs.iter().copied().flat_map(of).collect()
 }
 
 /// Returns the lines of both texts with a sign: `-` for expected only, `+` for real only, a space
@@ -170,8 +166,7 @@ fn stored_values<'r>(runs: &[&'r HookRun]) -> StoredValues<'r> {
 pub(crate) fn diff_lines(expected: &str, real: &str) -> String {
     let (one, other): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), real.lines().collect());
     let mut out = String::from("  (- expected, + real)\n");
-    let mut left = one.as_slice();
-    let mut right = other.as_slice();
+    let (mut left, mut right) = (one.as_slice(), other.as_slice());
     for line in longest_common(&one, &other) {
         left = write_until(left, line, '-', &mut out);
         right = write_until(right, line, '+', &mut out);

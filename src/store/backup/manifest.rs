@@ -8,10 +8,11 @@
 //! ```
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::{fmt, io};
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -244,14 +245,11 @@ pub enum BackupError {
 }
 
 impl BackupError {
-    pub(crate) fn io(
-        doing: &'static str,
-        path: impl fmt::Display,
-    ) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn io(doing: &'static str, path: impl Display) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { doing, path: path.to_string(), source }
     }
 
-    fn unreadable(path: &Path, why: impl fmt::Display) -> Self {
+    fn unreadable(path: &Path, why: impl Display) -> Self {
         Self::Unreadable { path: path.display().to_string(), why: why.to_string() }
     }
 }
@@ -268,6 +266,6 @@ pub struct BackupProblem {
     pub why: String,
 }
 
-pub(crate) fn problem(what: &str, why: impl fmt::Display) -> BackupProblem {
+pub(crate) fn problem(what: &str, why: impl Display) -> BackupProblem {
     BackupProblem { what: what.to_owned(), why: why.to_string() }
 }

@@ -17,13 +17,13 @@ use crate::base::hash::Digest;
 use crate::model::record::{Record, StateOwner};
 use crate::model::state::lifecycle::{Release, Restored};
 use crate::store::backup::manifest::{
-    BackupError, BackupFile, BackupManifest, BackupProblem, ExistingBackup, ProgressFn, problem,
+    BackupError, BackupFile, BackupProblem, ExistingBackup, ProgressFn, problem,
 };
 use crate::store::disk::directory::{RealDisk, StateLock, private_dir, sync_dir};
 use crate::store::disk::traits::{Disk, to_u64};
 use crate::store::error::{OpenError, OpenReport};
 use crate::store::index::ordered::{Index, MemoryIndex};
-use crate::store::read_model::model::{ReadModel, ReadModelError};
+use crate::store::read_model::model::{ReadModel, ReadResult};
 use crate::store::state::open::{OpenState, RESTORING, StateOptions, StateParts, assemble};
 use crate::store::state::rollback::next_epoch;
 use crate::store::vault::key::MasterKey;
@@ -96,13 +96,9 @@ pub async fn restore(
         return Err(RestoreError::Occupied { dir: dir.clone() });
     }
     let mut wrong: Vec<_> = foreign_partner(kept, wanted).into_iter().collect();
-    match verify(kept, key, progress) {
-        Ok(_) if wrong.is_empty() => {}
-        Ok(_) => return Err(RestoreError::Unverified { wrong }),
-        Err(more) => {
-            wrong.extend(more);
-            return Err(RestoreError::Unverified { wrong });
-        }
+    wrong.extend(verify(kept, key, progress).err().unwrap_or_default());
+    if !wrong.is_empty() {
+        return Err(RestoreError::Unverified { wrong });
     }
     fs::write(&marker, b"").map_err(restore_error("write", &marker))?;
     sync_dir(dir).map_err(restore_error("sync", dir))?;
@@ -195,18 +191,13 @@ async fn begin_restored_epoch(
     key: &MasterKey,
 ) -> Result<(Restored, u64), RestoreError> {
     let state = OpenState::open_as(&wanted.opening, key, true)?;
-    let BackupManifest { at: backup_at, .. } = kept.manifest;
-    let (head, actor) = (kept.manifest.head(), wanted.actor.clone());
-    let began = next_epoch(&state.facts, (head, backup_at), (wanted.at, actor))?;
+    let backup = (kept.manifest.head(), kept.manifest.at);
+    let began = next_epoch(&state.facts, backup, (wanted.at, wanted.actor.clone()))?;
     let mut records = vec![Record::Restored(Box::new(began.clone()))];
     if wanted.nothing_since {
         let (at, actor) = (wanted.at, wanted.actor.clone());
-        records.push(Record::Released(Box::new(Release {
-            keys: Vec::new(),
-            done: false,
-            at,
-            actor,
-        })));
+        let release = Release { keys: Vec::new(), done: false, at, actor };
+        records.push(Record::Released(Box::new(release)));
     }
     let written = state.writer.append(Commit::of(records)).await;
     let closed = state.close().await;
@@ -309,7 +300,7 @@ pub(crate) fn fold_in_memory(kept: &ExistingBackup) -> Result<VerifiedBackup, Ba
     summarise(&facts).map_err(|error| wrong(&error))
 }
 
-fn summarise(facts: &ReadModel) -> Result<VerifiedBackup, ReadModelError> {
+fn summarise(facts: &ReadModel) -> ReadResult<VerifiedBackup> {
     let mut resources = 0_usize;
     facts.each_observed(|_, _| {
         resources = resources.saturating_add(1);

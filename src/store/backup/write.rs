@@ -267,12 +267,9 @@ impl<'a> BackupTarget<'a> {
         copied: &mut dyn FnMut(u64),
     ) -> Result<BackupFile, BackupError> {
         let io = |doing| BackupError::io(doing, &copy.name);
-        let mut own = match &self.single {
-            None => Some(self.create_part(&copy.name).map_err(io("make"))?),
-            Some(_) => None,
-        };
-        let out = own.as_mut().or(self.single.as_mut());
-        let out = out.ok_or(BackupError::Empty)?;
+        let own = self.single.is_none().then(|| self.create_part(&copy.name));
+        let mut own = own.transpose().map_err(io("make"))?;
+        let out = own.as_mut().or(self.single.as_mut()).ok_or(BackupError::Empty)?;
         let mut hasher = Sha256::new();
         let mut at = 0_u64;
         loop {
@@ -314,8 +311,7 @@ impl<'a> BackupTarget<'a> {
         }
         let mut file = create_private(&self.path.join(MANIFEST)).map_err(io())?;
         file.write_all(&text).and_then(|()| file.sync_all()).map_err(io())?;
-        for folder in ["archive", "journal", "vault"] {
-            let folder = self.path.join(folder);
+        for folder in ["archive", "journal", "vault"].map(|folder| self.path.join(folder)) {
             if folder.is_dir() {
                 sync_dir(&folder).map_err(io())?;
             }

@@ -87,15 +87,9 @@ impl SledIndex {
             Err(_) => return Err(corrupt(path, "it could not be opened")),
         };
         let chunked = count_chunks(&db).map_err(|error| to_index_error(path, error))?;
-        let file =
-            OpenOptions::new().read(true).write(true).open(path.join("db")).map_err(failed)?;
-        Ok(Self {
-            path: path.to_owned(),
-            db,
-            file: DbFile(file),
-            chunked: RwLock::new(chunked),
-            synced: true,
-        })
+        let file = OpenOptions::new().read(true).write(true).open(path.join("db"));
+        let (file, chunked) = (DbFile(file.map_err(failed)?), RwLock::new(chunked));
+        Ok(Self { path: path.to_owned(), db, file, chunked, synced: true })
     }
 
     /// Returns the same index with a flush that reaches only the operating system: flushed values
@@ -130,11 +124,8 @@ impl SledIndex {
 impl Index for SledIndex {
     fn get(&self, key: &[u8]) -> IndexResult<Option<Vec<u8>>> {
         let _whole = self.chunked.read();
-        self.db
-            .get(entry_key(key))
-            .map_err(self.failed())?
-            .map(|stored| self.value(key, &stored))
-            .transpose()
+        let stored = self.db.get(entry_key(key)).map_err(self.failed())?;
+        stored.map(|stored| self.value(key, &stored)).transpose()
     }
 
     fn scan_from(&self, prefix: &[u8], after: Option<&[u8]>, limit: usize) -> ScanResult {

@@ -236,12 +236,8 @@ pub(crate) fn encode_record(
     previous: &[u8; 32],
     body: &[u8],
 ) -> [u8; 32] {
-    let mut covered = Vec::with_capacity(FIXED_BYTES.saturating_add(body.len()));
-    covered.push(VERSION);
-    covered.extend_from_slice(&sequence.to_le_bytes());
-    covered.extend_from_slice(&batch.to_le_bytes());
-    covered.extend_from_slice(previous);
-    covered.extend_from_slice(body);
+    let (number, batch) = (sequence.to_le_bytes(), batch.to_le_bytes());
+    let covered = [&[VERSION][..], &number, &batch, previous, body].concat();
     push_frame(out, MAGIC, &covered);
     blake3::hash(&covered).into()
 }
@@ -249,8 +245,7 @@ pub(crate) fn encode_record(
 /// Returns the content at `offset` of a segment.
 pub(crate) fn parse_at(segment: &[u8], offset: usize) -> RecordSlot<'_> {
     let bytes = bytes_from(segment, offset);
-    let start = bytes.get(..PREFIX_BYTES).unwrap_or(bytes);
-    if is_zero(start) {
+    if is_zero(bytes.get(..PREFIX_BYTES).unwrap_or(bytes)) {
         return RecordSlot::End;
     }
     read_record(bytes).unwrap_or(RecordSlot::Invalid("it ends behind the end of the file"))

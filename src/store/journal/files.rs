@@ -89,7 +89,7 @@ impl Journal {
             return create_journal(disk, options, unborn);
         }
         let start = start_position(disk.as_ref(), &segments, options.trusted)?;
-        let anchors = Anchors { known: options.known, marked: options.marked };
+        let anchors = Anchors::new(options.known, options.marked);
         let checked = check::check(disk.as_ref(), &segments, start, anchors)?;
         if let Some(first) = unborn {
             remove_unfinished(disk.as_ref(), first, &checked)?;
@@ -216,8 +216,7 @@ pub fn write_snapshot(
 ) -> JournalResult<[u8; 32]> {
     let base = segment::base_snapshot(disk, &segment::list_segments(disk)?)?
         .map_or(0, |base| base.head.sequence);
-    for leftover in segment::list_snapshots(disk)?.into_iter().filter(|leftover| *leftover != base)
-    {
+    for leftover in segment::list_snapshots(disk)?.into_iter().filter(|found| *found != base) {
         remove_file(disk, &segment::snapshot_name(leftover))?;
     }
     let (bytes, hash) = segment::seal_snapshot(head, fold, body);
@@ -243,8 +242,7 @@ pub fn archive_segments(
         let file = segment::segment_name(*first);
         if let Some(archive) = archive {
             let bytes = segment::read_file(disk, &file)?;
-            let kept = archive.replace(&file, &bytes);
-            kept.map_err(JournalError::io("archive", &file))?;
+            archive.replace(&file, &bytes).map_err(JournalError::io("archive", &file))?;
         }
         remove_file(disk, &file)?;
     }
@@ -260,12 +258,12 @@ impl JournalReader {
     /// Passes the bytes of every file to `show`, one after the other: records and snapshots as they
     /// are on the disk.
     pub fn each_file(&self, mut show: impl FnMut(&[u8])) -> JournalResult {
-        let mut files: Vec<String> =
-            self.segments()?.into_iter().map(segment::segment_name).collect();
-        files.extend(segment::list_snapshots(self.disk())?.into_iter().map(segment::snapshot_name));
-        files
-            .iter()
-            .try_for_each(|file| segment::read_file(self.disk(), file).map(|bytes| show(&bytes)))
+        let segments = self.segments()?.into_iter().map(segment::segment_name);
+        let snapshots = segment::list_snapshots(self.disk())?.into_iter();
+        for file in segments.chain(snapshots.map(segment::snapshot_name)) {
+            show(&segment::read_file(self.disk(), &file)?);
+        }
+        Ok(())
     }
 }
 
@@ -284,23 +282,19 @@ fn remove_file(disk: &dyn Disk, file: &str) -> JournalResult {
 /// Complete segments are not read. The last one is read up to the head, which must be in it;
 /// records that others append meanwhile are left out.
 pub fn extent(disk: &dyn Disk, head: Head) -> JournalResult<Vec<(String, u64)>> {
-    let firsts = segment::list_segments(disk)?;
+    let mut segments = segment::list_segments(disk)?;
     let mut files = Vec::new();
-    let base = segment::base_snapshot(disk, &firsts)?;
+    let base = segment::base_snapshot(disk, &segments)?;
     if let Some(base) = &base {
         files.push(measure(disk, base.file())?);
     }
     let begins = base.map_or(0, |base| base.head.sequence);
-    let mut last = None;
-    for first in firsts
-        .into_iter()
-        .filter(|first| (begins..=head.sequence).contains(first) && *first > begins)
-    {
-        if let Some(full) = last.replace(first) {
-            files.push(measure(disk, segment::segment_name(full))?);
-        }
+    segments.retain(|first| *first > begins && *first <= head.sequence);
+    let missing = JournalError::MissingSegment { expected: head.sequence, found: None };
+    let last = segments.pop().ok_or(missing)?;
+    for full in segments {
+        files.push(measure(disk, segment::segment_name(full))?);
     }
-    let last = last.ok_or(JournalError::MissingSegment { expected: head.sequence, found: None })?;
     files.push((segment::segment_name(last), end_of(&Segment::read(disk, last)?, head)?));
     Ok(files)
 }
@@ -311,14 +305,13 @@ fn measure(disk: &dyn Disk, file: String) -> JournalResult<(String, u64)> {
 }
 
 fn end_of(segment: &Segment, head: Head) -> JournalResult<u64> {
-    let (mut found, mut end) = (segment.head_before(), to_usize(HEADER_BYTES));
-    for (record, ends) in
-        segment.records().take_while(|(record, _)| record.sequence <= head.sequence)
-    {
-        (found, end) = (record.head(), ends);
-    }
+    let records = segment.records().take_while(|(record, _)| record.sequence <= head.sequence);
+    let (found, end) = records
+        .last()
+        .map_or((segment.head_before(), to_usize(HEADER_BYTES)), |(last, end)| (last.head(), end));
     if found == head {
-        return Ok(to_u64(end));
+        Ok(to_u64(end))
+    } else {
+        Err(JournalError::Forgotten { known: head, found })
     }
-    Err(JournalError::Forgotten { known: head, found })
 }

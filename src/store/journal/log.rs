@@ -44,7 +44,7 @@ use crate::store::journal::chain::{
     HEADER_BYTES, Head, JournalError, JournalResult, Position, Tail, next_sequence,
 };
 use crate::store::journal::read::{JournalReader, JournalRecords};
-use crate::store::journal::{chain, check, segment};
+use crate::store::journal::{chain, segment};
 
 /// The largest body of one record, in bytes.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
@@ -83,15 +83,6 @@ impl Journal {
     /// Returns the durable records from `sequence` on, each verified against the record before it.
     pub fn read_from(&self, sequence: u64) -> JournalRecords {
         self.reader().records(sequence, self.head().sequence)
-    }
-
-    /// Verifies every record from the first and returns the head that was found.
-    ///
-    /// # Errors
-    /// Any damage, also in a part that opening trusted, or a chain that does not end in the head of
-    /// this journal.
-    pub fn verify(&self) -> JournalResult<Head> {
-        check::check_all(self.disk.as_ref(), self.head())
     }
 
     /// Writes the bodies as one batch and returns their sequences; durable only after [`sync`].

@@ -91,12 +91,8 @@ pub(crate) fn fold_posts<'a>(
         let tally = tallies.entry(&post.merchant).or_default();
         increment(&mut tally.posts);
         match &post.what {
-            WebhookContent::Malformed(digest) => {
-                count_malformed(changes, tally, (post, digest))?;
-            }
-            WebhookContent::OtherMode(id) => {
-                count_posted_id(changes, tally, (post, id, false))?;
-            }
+            WebhookContent::Malformed(digest) => count_malformed(changes, tally, (post, digest))?,
+            WebhookContent::OtherMode(id) => count_posted_id(changes, tally, (post, id, false))?,
             WebhookContent::Event(id) => count_posted_id(changes, tally, (post, id, true))?,
         }
     }

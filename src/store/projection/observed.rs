@@ -194,13 +194,9 @@ pub(crate) fn adopt(changes: &mut Changes<'_>, adoption: &Adoption) -> Folded {
     if let Some(mark) = &adoption.mark {
         MARKS.put(changes, mark.as_str(), &fact.key)?;
     }
-    match &fact.remote_id {
-        Some(id) => {
-            DISOWNED.remove(changes, id.as_str());
-            unblock(changes, id)
-        }
-        None => Ok(()),
-    }
+    let Some(id) = &fact.remote_id else { return Ok(()) };
+    DISOWNED.remove(changes, id.as_str());
+    unblock(changes, id)
 }
 
 /// Stops managing a resource. Its object is ignored from then on, with any mark.
@@ -217,10 +213,8 @@ pub(crate) fn forget_resource(changes: &mut Changes<'_>, forgotten: &Forgotten) 
     }
     OBSERVED.remove(changes, key);
     SUSPENDED.remove(changes, key);
-    match &forgotten.remote_id {
-        Some(id) => Ok(DISOWNED.put(changes, id.as_str(), &forgotten.at)?),
-        None => Ok(()),
-    }
+    let Some(id) = &forgotten.remote_id else { return Ok(()) };
+    Ok(DISOWNED.put(changes, id.as_str(), &forgotten.at)?)
 }
 
 /// Marks an object as disowned: it belongs to no resource of ours.

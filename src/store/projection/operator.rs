@@ -58,12 +58,8 @@ pub(crate) fn begin_epoch(changes: &mut Changes<'_>, restored: &Restored) -> Fol
         BINDING.put(changes, (), &bound)?;
     }
     let first_intent = NEXT_INTENT.get(changes, ())?.unwrap_or_else(|| IntentId::new(1));
-    let epoch = Epoch {
-        began: restored.clone(),
-        first_intent,
-        holds_unfindable: true,
-        looks_up_first: true,
-    };
+    let began = restored.clone();
+    let epoch = Epoch { began, first_intent, holds_unfindable: true, looks_up_first: true };
     EPOCH.put(changes, (), &epoch)?;
     EMPTY_REMOTE.remove(changes, ());
     events::doubt_pending(changes)?;
@@ -106,10 +102,8 @@ pub(crate) fn apply_release(changes: &mut Changes<'_>, release: &Release) -> Fol
 /// Applies the declaration that nothing at the service is ours: nothing is on hold for the epoch
 /// any more. An effect that can be looked up is still looked up.
 pub(crate) fn end_holds(changes: &mut Changes<'_>) -> Folded {
-    match EPOCH.get(changes, ())? {
-        Some(epoch) => Ok(EPOCH.put(changes, (), &Epoch { holds_unfindable: false, ..epoch })?),
-        None => Ok(()),
-    }
+    let Some(epoch) = EPOCH.get(changes, ())? else { return Ok(()) };
+    Ok(EPOCH.put(changes, (), &Epoch { holds_unfindable: false, ..epoch })?)
 }
 
 /// Records that an intent in doubt was not sent: it is confirmed absent, or a person says so. In

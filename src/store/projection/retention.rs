@@ -144,11 +144,8 @@ pub(crate) fn drop_old(changes: &mut Changes<'_>, retained: &EventsDropped) -> F
         return Ok(());
     }
     let pending = pending_actions(changes)?;
-    let actions = retained.actions.iter().filter(|(_, action)| !pending.contains(action));
-    for (intent, action) in actions {
-        drop_intent(changes, (*intent, action), retained)?;
-    }
-    Ok(())
+    let mut actions = retained.actions.iter().filter(|(_, action)| !pending.contains(action));
+    actions.try_for_each(|(intent, action)| drop_intent(changes, (*intent, action), retained))
 }
 
 /// Drops one intent of an action, and with the first one the action itself.

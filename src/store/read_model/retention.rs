@@ -197,11 +197,8 @@ pub(crate) fn retention_of(
         return Ok(ActionRetention::Keep);
     }
     let Some(known) = OBSERVED.get(entries, action)? else {
-        return Ok(if SEQUENCES.has(entries, action)? {
-            ActionRetention::Keep
-        } else {
-            ActionRetention::Dropped
-        });
+        let is_kept = SEQUENCES.has(entries, action)?;
+        return Ok(if is_kept { ActionRetention::Keep } else { ActionRetention::Dropped });
     };
     let limit = at.checked_sub_signed(ACTION_RETENTION).unwrap_or(DateTime::<Utc>::MIN_UTC);
     let settled =

@@ -114,15 +114,9 @@ impl Compactor {
         let dropped =
             self.archive.drop_expired(wanted.history, wanted.at)?.saturating_add(dropped_first);
         let values = self.drop_values().await?;
-        Ok(CompactionResult {
-            bytes: named.as_ref().map_or(0, |(_, bytes)| *bytes),
-            compacted: named.map(|(compacted, _)| compacted),
-            segments,
-            dropped,
-            values,
-            before,
-            after: self.sizes()?,
-        })
+        let (compacted, bytes) = named.unzip();
+        let (bytes, after) = (bytes.unwrap_or_default(), self.sizes()?);
+        Ok(CompactionResult { compacted, bytes, segments, dropped, values, before, after })
     }
 
     /// Ends a running compaction at its next step, prevents any other, and waits for the end.
@@ -370,7 +364,14 @@ impl SegmentAge {
     pub(crate) fn note(&mut self, record: &Record, money: &mut BTreeSet<IntentId>) {
         let at = record.time();
         self.newest = self.newest.max(at);
-        if is_evidence(record, money) {
+        if let Record::Intent(intent) = record
+            && !intent.exposure.moves.is_empty()
+        {
+            money.insert(intent.id);
+        }
+        let is_evidence = matches!(record, Record::Approval(_) | Record::PlanApproval(_))
+            || record.intent_id().is_some_and(|id| money.contains(&id));
+        if is_evidence {
             self.evidence = self.evidence.max(at);
         }
     }
@@ -384,14 +385,4 @@ impl SegmentAge {
         let evidence = self.evidence.is_none_or(|at| older(at, keep.max(EVIDENCE)));
         self.newest.is_some_and(|at| older(at, keep)) && evidence
     }
-}
-
-fn is_evidence(record: &Record, money: &mut BTreeSet<IntentId>) -> bool {
-    if let Record::Intent(intent) = record
-        && !intent.exposure.moves.is_empty()
-    {
-        money.insert(intent.id);
-    }
-    matches!(record, Record::Approval(_) | Record::PlanApproval(_))
-        || record.intent_id().is_some_and(|id| money.contains(&id))
 }

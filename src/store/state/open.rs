@@ -14,13 +14,13 @@ use crate::model::record::{Record, StateOwner};
 use crate::store::disk::directory::{LockOwner, RealDisk, StateLock};
 use crate::store::disk::traits::Disk;
 use crate::store::error::{OpenError, OpenReport, OpenResult};
-use crate::store::index::ordered::{Batch, Index, IndexError};
+use crate::store::index::ordered::{Batch, Index, IndexResult};
 use crate::store::journal::chain::{Head, Position};
 use crate::store::journal::files::JournalOptions;
 use crate::store::journal::log::Journal;
 use crate::store::journal::read::JournalReader;
 use crate::store::projection::fold::IndexFold;
-use crate::store::read_model::model::{ReadModel, ReadModelError};
+use crate::store::read_model::model::{ReadModel, ReadResult};
 use crate::store::read_model::resources::{FOLD_VERSION, FoldProgress};
 use crate::store::state::compact::{
     Archive, CompactionLock, CompactionRequest, CompactionResult, Compactor,
@@ -78,16 +78,15 @@ impl OpenState {
         restoring: bool,
     ) -> OpenResult<Self> {
         let io = |source| OpenError::Io { dir: opening.dir.clone(), source };
-        let journal_disk = RealDisk::open(&opening.dir.join("journal")).map_err(io)?;
-        let vault_disk = RealDisk::open(&opening.dir.join("vault")).map_err(io)?;
+        let disk = |part| RealDisk::open(&opening.dir.join(part)).map_err(io);
+        let journal_disk: Arc<dyn Disk> = Arc::new(disk("journal")?);
+        let vault_disk: Arc<dyn Disk> = Arc::new(disk("vault")?);
         let lock = StateLock::acquire(&opening.dir, &opening.owner)?;
         let mut found = OpenReport::default();
         let index = open_index(&opening.dir, &mut found)?;
         let marking = opening.marking.as_ref();
         let watch =
             marking.map(|one| one.watch(&opening.dir, restoring, &mut found)).transpose()?;
-        let (journal_disk, vault_disk): (Arc<dyn Disk>, Arc<dyn Disk>) =
-            (Arc::new(journal_disk), Arc::new(vault_disk));
         let pieces = StateParts {
             watch: watch.flatten(),
             journal: Arc::clone(&journal_disk),
@@ -196,10 +195,7 @@ pub struct UnreadableValue {
 
 /// Returns every sealed value that is known of a resource, or that an open intent would send again,
 /// and that cannot be unsealed. A value that was destroyed on purpose is not included.
-pub fn unreadable_values(
-    facts: &ReadModel,
-    vault: &Vault,
-) -> Result<Vec<UnreadableValue>, ReadModelError> {
+pub fn unreadable_values(facts: &ReadModel, vault: &Vault) -> ReadResult<Vec<UnreadableValue>> {
     let mut ills = Vec::new();
     facts.each_observed(|key, known| {
         for (name, fact) in known.facts.as_object().into_iter().flatten() {
@@ -304,16 +300,14 @@ fn check_trust(
         Some(_) if clean.is_none() && boot.as_deref() != Some(opened_under) => {
             Some("the machine stopped while it was open".to_owned())
         }
-        Some(mark) => {
-            return Ok(IndexTrust { applied: Some(mark), clean });
-        }
+        Some(mark) => return Ok(IndexTrust { applied: Some(mark), clean }),
     };
     clear_index(index)?;
     found.rebuilt = found.rebuilt.take().or(why);
     Ok(IndexTrust::default())
 }
 
-fn clear_index(index: &dyn Index) -> Result<(), IndexError> {
+fn clear_index(index: &dyn Index) -> IndexResult {
     let mut batch = Batch::new();
     for (key, _) in index.scan(b"")? {
         batch.remove(key);

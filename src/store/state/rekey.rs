@@ -169,10 +169,8 @@ impl KeyFile {
             for _ in 0..READS_MAX {
                 // In this order: a staged key that replaces the key file meanwhile is found there.
                 let next = MasterKey::read_file(&self.next)?;
-                let known = [next, MasterKey::read_file(&self.path)?];
-                if let Some(key) =
-                    known.into_iter().flatten().find(|key| key_opens(&self.state, key))
-                {
+                let mut known = [next, MasterKey::read_file(&self.path)?].into_iter().flatten();
+                if let Some(key) = known.find(|key| key_opens(&self.state, key)) {
                     return Ok(Some(key));
                 }
             }

@@ -12,6 +12,7 @@ use crate::base::hash::Digest;
 use crate::model::record::Record;
 use crate::model::state::lifecycle::Restored;
 use crate::store::disk::directory::{RealDisk, sync_dir};
+use crate::store::disk::traits::Disk;
 use crate::store::error::{OpenError, OpenReport, OpenResult, RollbackDetected};
 use crate::store::index::ordered::Index;
 use crate::store::journal::chain::Head;
@@ -99,8 +100,7 @@ impl MarkOptions {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let id = HEXLOWER.encode(&self.fresh);
                 let disk = RealDisk::open(dir).map_err(failed)?;
-                crate::store::disk::traits::Disk::replace(&disk, ID_FILE, id.as_bytes())
-                    .map_err(failed)?;
+                disk.replace(ID_FILE, id.as_bytes()).map_err(failed)?;
                 sync_dir(dir).map_err(failed)?;
                 Ok((id, false))
             }
@@ -185,14 +185,6 @@ pub(crate) fn next_epoch(
     (at, actor): (DateTime<Utc>, String),
 ) -> OpenResult<Restored> {
     let epoch = facts.state_owner()?.map_or(0, |bound| bound.epoch).saturating_add(1);
-    let backup_head = Digest::from_bytes(head.hash);
-    Ok(Restored {
-        epoch,
-        backup_sequence: head.sequence,
-        backup_head,
-        backup_at,
-        at,
-        actor,
-        put_back: false,
-    })
+    let (backup_sequence, backup_head) = (head.sequence, Digest::from_bytes(head.hash));
+    Ok(Restored { epoch, backup_sequence, backup_head, backup_at, at, actor, put_back: false })
 }

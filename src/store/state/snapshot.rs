@@ -16,7 +16,7 @@ use crate::store::journal::read::{JournalReader, JournalRecords};
 use crate::store::journal::segment::{SnapshotHeader, snapshot_name};
 use crate::store::projection::fold::IndexFold;
 use crate::store::projection::migration::{OLDEST, convert};
-use crate::store::read_model::model::{Changes, ReadModel, ReadModelError};
+use crate::store::read_model::model::{Changes, ReadModel, ReadResult};
 use crate::store::read_model::resources::{FOLD_VERSION, FoldProgress, PROGRESS, entries};
 use crate::store::writer::core::{Fold, decoded};
 
@@ -75,7 +75,7 @@ pub(crate) fn fill(index: &dyn Index, head: Head, body: &[u8]) -> OpenResult {
 }
 
 /// Marks an index as folded up to this record.
-pub(crate) fn mark(index: &dyn Index, Head { sequence, hash }: Head) -> Result<(), ReadModelError> {
+pub(crate) fn mark(index: &dyn Index, Head { sequence, hash }: Head) -> ReadResult {
     let mut batch = Batch::new();
     let progress = FoldProgress { version: FOLD_VERSION, sequence, hash };
     PROGRESS.put(&mut Changes::new(index, &mut batch), (), &progress)?;

@@ -9,7 +9,7 @@
 //! no two purposes share one.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -70,12 +70,17 @@ impl MasterKey {
     /// The file cannot be read. A file that others may read is refused: then the key is no longer
     /// secret.
     pub fn read_file(path: &Path) -> Result<Option<Self>, MasterKeyError> {
+        let place = |source| MasterKeyError::io(path, source);
         let file = match File::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(MasterKeyError::io(path, source)),
+            Err(source) => return Err(place(source)),
         };
-        let text = read_private(file, path)?;
+        if file.metadata().map_err(place)?.permissions().mode() & 0o077 != 0 {
+            return Err(MasterKeyError::Exposed { path: path.to_owned() });
+        }
+        let mut text = Zeroizing::new(String::new());
+        file.take(FILE_BYTES_MAX).read_to_string(&mut text).map_err(place)?;
         Self::from_base64(&text).map(Some)
     }
 
@@ -129,18 +134,6 @@ impl MasterKey {
         digest.zeroize();
         name
     }
-}
-
-fn read_private(file: File, path: &Path) -> Result<Zeroizing<String>, MasterKeyError> {
-    let place = |source| MasterKeyError::io(path, source);
-    let meta = file.metadata().map_err(place)?;
-    if meta.permissions().mode() & 0o077 != 0 {
-        return Err(MasterKeyError::Exposed { path: path.to_owned() });
-    }
-    let mut text = Zeroizing::new(String::new());
-    io::Read::read_to_string(&mut io::Read::take(file, FILE_BYTES_MAX), &mut text)
-        .map_err(place)?;
-    Ok(text)
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -195,8 +195,7 @@ fn parse_key_slot(payload: &[u8]) -> Option<(KeyId, KeySlot)> {
     if kind != KEY && kind != RETIRED {
         return None;
     }
-    let id = fields.array()?;
-    let nonce = fields.array()?;
+    let (id, nonce) = (fields.array()?, fields.array()?);
     let sealed = fields.take(48)?.to_vec();
     let subject = String::from_utf8(fields.rest().to_vec()).ok()?;
     Some((id, KeySlot::Live(WrappedKey { subject, nonce, sealed, retired: kind == RETIRED })))
@@ -248,11 +247,7 @@ impl SealedValue {
     /// to the vault: it is too long, or its subject's key is not on disk yet.
     pub fn inline_text(&self) -> Option<String> {
         let fits = self.new_key.is_none() && self.payload.len() <= WITHIN_BYTES_MAX;
-        fits.then(|| {
-            let mut text = SEALED.to_owned();
-            BASE64_STANDARD_NO_PAD.encode_string(&self.payload, &mut text);
-            text
-        })
+        fits.then(|| format!("{SEALED}{}", BASE64_STANDARD_NO_PAD.encode(&self.payload)))
     }
 }
 
@@ -264,33 +259,25 @@ pub(crate) struct Blob<'a> {
     sealed: &'a [u8],
 }
 
-/// Name, key and subject of a value, to which its ciphertext is bound.
-pub(crate) struct BlobContext<'a> {
-    pub(crate) reference: VaultRef,
-    pub(crate) key: KeyId,
-    pub(crate) subject: &'a str,
-}
-
-/// Seals a value into its payload; the subject is shorter than 64 KiB.
+/// Seals a value into its payload, bound to its name, key and subject; the subject is shorter than
+/// 64 KiB.
 pub(crate) fn seal_value(
-    place: &BlobContext<'_>,
-    key: &DataKey,
+    reference: VaultRef,
+    (id, key): (&KeyId, &DataKey),
+    subject: &[u8],
     nonce: [u8; 24],
     plain: &[u8],
 ) -> Option<Vec<u8>> {
-    let subject = place.subject.as_bytes();
-    let sealed =
-        key::encrypt(key, &nonce, plain, &associated_data(place.reference, &place.key, subject))?;
+    let sealed = key::encrypt(key, &nonce, plain, &associated_data(reference, id, subject))?;
     let length = u16::try_from(subject.len()).ok()?.to_le_bytes();
-    Some([&place.reference.0[..], &place.key, &nonce, &length, subject, &sealed].concat())
+    Some([&reference.0[..], id, &nonce, &length, subject, &sealed].concat())
 }
 
 impl<'a> Blob<'a> {
     pub(crate) fn read(payload: &'a [u8]) -> Option<Self> {
         let mut fields = ByteReader::new(payload);
         let reference = VaultRef(fields.array()?);
-        let key = fields.array()?;
-        let nonce = fields.array()?;
+        let (key, nonce) = (fields.array()?, fields.array()?);
         let length = usize::from(fields.u16()?);
         let subject = fields.take(length)?;
         Some(Self { reference, key, nonce, subject, sealed: fields.rest() })

@@ -21,6 +21,7 @@
 //! when it is written.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::io;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD_NO_PAD;
@@ -131,7 +132,7 @@ impl Vault {
         let VaultCopy { places, keys, .. } = copy;
         state.places = Some(places);
         state.recent = None;
-        self.drop_keys(&mut state, &|id| keys.contains(id) || survey.named.keys().contains(id))
+        self.drop_keys(&mut state, &|id| keys.contains(id) || survey.named.keys.contains(id))
     }
 
     /// Rewrites the file of keys without those that open nothing. A key that this process sealed
@@ -180,13 +181,12 @@ impl VaultCopy {
                 self.write(disk, &mut piece)?;
             }
         }
-        self.read = old.end();
+        self.read = old.end;
         self.write(disk, &mut piece)
     }
 
     fn add(&mut self, piece: &mut Vec<u8>, payload: &[u8], keep: impl Fn(VaultRef) -> bool) {
-        let blob = Blob::read(payload).filter(|blob| keep(blob.reference));
-        let Some(blob) = blob else {
+        let Some(blob) = Blob::read(payload).filter(|blob| keep(blob.reference)) else {
             self.dropped = self.dropped.saturating_add(1);
             return;
         };
@@ -230,12 +230,7 @@ impl Vault {
         Ok(gaps)
     }
 
-    fn gaps_of(
-        &self,
-        file: &str,
-        called: &'static str,
-        gaps: &mut Vec<Gap>,
-    ) -> std::io::Result<()> {
+    fn gaps_of(&self, file: &str, called: &'static str, gaps: &mut Vec<Gap>) -> io::Result<()> {
         let mut scan = Scan::new(self.disk(), file, 0)?;
         let mut end = 0_u64;
         let mut gap = |from: u64, to: u64| {
@@ -310,10 +305,6 @@ impl NameSearch {
 
     pub(crate) fn contains(&self, reference: VaultRef) -> bool {
         self.values.contains(&u128::from_be_bytes(reference.0))
-    }
-
-    pub(crate) fn keys(&self) -> &BTreeSet<KeyId> {
-        &self.keys
     }
 
     /// Begins with other bytes: no name continues in them.

@@ -28,7 +28,7 @@ use crate::store::vault::frame::{
 };
 use crate::store::vault::key::{DataKey, KeyId, MasterKey, VaultRef, random_bytes};
 use crate::store::vault::keys::{
-    Blob, BlobContext, DataKeys, KeySlot, NewKey, SEALED, SealedValue, list_values, read_wrapping,
+    Blob, DataKeys, KeySlot, NewKey, SEALED, SealedValue, list_values, read_wrapping,
 };
 use crate::store::vault::wrapping::Wrapping;
 use crate::store::vault::{frame, keys};
@@ -74,8 +74,8 @@ impl Vault {
         check_length(plain.len(), BLOB_BYTES_MAX)?;
         let (id, key, new_key) = self.key_for(subject, rng)?;
         let reference = VaultRef(random_bytes(rng));
-        let place = BlobContext { reference, key: id, subject };
-        let payload = keys::seal_value(&place, &key, random_bytes(rng), plain);
+        let (subject, nonce) = (subject.as_bytes(), random_bytes(rng));
+        let payload = keys::seal_value(reference, (&id, &key), subject, nonce, plain);
         let too_large = VaultError::TooLarge { bytes: plain.len(), limit: BLOB_BYTES_MAX };
         Ok(SealedValue { reference, payload: payload.ok_or(too_large)?, new_key })
     }
@@ -121,10 +121,11 @@ impl Vault {
             let (generation, file) = (state.generation, state.file());
             let at = state.places(self.disk())?.get(&reference).copied();
             drop(state);
-            let payload = self.payload(&file, at.ok_or(VaultError::Missing { reference })?);
+            let at = at.ok_or(VaultError::Missing { reference })?;
+            let payload = Scan::one(self.disk(), &file, at).and_then(|mut scan| scan.here());
             // A compaction may have replaced the file meanwhile.
             if self.state().generation == generation {
-                break payload?;
+                break payload.map_err(VaultError::io("read", keys::DATA_FILE))?;
             }
         };
         let damaged = || VaultError::Damaged { reference };
@@ -251,11 +252,6 @@ impl Vault {
         let at = frame::length(self.disk(), file).map_err(VaultError::io("read", called))?;
         self.disk().write_at(file, at, bytes).map_err(VaultError::io("write", called))?;
         Ok(at)
-    }
-
-    fn payload(&self, file: &str, at: u64) -> VaultResult<Option<Vec<u8>>> {
-        let read = Scan::one(self.disk(), file, at).and_then(|mut scan| scan.here());
-        read.map_err(VaultError::io("read", keys::DATA_FILE))
     }
 }
 

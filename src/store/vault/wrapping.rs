@@ -92,9 +92,8 @@ impl Identity {
 
     fn from_plain(plain: &[u8], about: RekeyHistory) -> Option<Self> {
         let mut fields = ByteReader::new(plain);
-        let (digests, content) = (fields.array()?, fields.array()?);
+        let (digests, content) = (Zeroizing::new(fields.array()?), Zeroizing::new(fields.array()?));
         let name = String::from_utf8(fields.rest().to_vec()).ok()?;
-        let (digests, content) = (Zeroizing::new(digests), Zeroizing::new(content));
         Some(Self { digests, content, name, about: Some(about) })
     }
 }
@@ -102,8 +101,7 @@ impl Identity {
 impl Wrapping {
     /// Returns the keys of a state whose master key was never exchanged.
     pub(crate) fn new(master: &MasterKey) -> Self {
-        let mut header = vec![CHECK];
-        header.extend_from_slice(&key_check(master));
+        let header = [&[CHECK][..], &key_check(master)].concat();
         Self::with(master, header, Identity::of(master))
     }
 
@@ -199,8 +197,7 @@ fn header(master: &MasterKey, identity: &Identity, nonce: [u8; 24]) -> Option<Ve
     let mut about = Vec::new();
     ciborium::into_writer(identity.about.as_ref()?, &mut about).ok()?;
     let sealed = key::encrypt(&master.derive(SEALING), &nonce, &identity.plain(), &about)?;
-    let kind = [REKEYED];
-    Some([&kind[..], &key_check(master), &nonce, &sealed, &about].concat())
+    Some([&[REKEYED][..], &key_check(master), &nonce, &sealed, &about].concat())
 }
 
 /// Opens the identity in the second form of the first payload.

@@ -60,7 +60,7 @@ impl<R: Serialize> PendingCommit<R> {
     pub(crate) fn new(
         commit: Commit<R>,
         when: AckPoint,
-    ) -> StoreResult<(Self, oneshot::Receiver<Result<u64, StoreError>>)> {
+    ) -> StoreResult<(Self, oneshot::Receiver<StoreResult<u64>>)> {
         let Commit { blobs, records } = commit;
         let bodies = records.iter().map(encode).collect::<Result<_, _>>()?;
         let (answer, waiter) = oneshot::channel();
@@ -93,29 +93,26 @@ pub(crate) struct WriterCore<R, F> {
     waiters: Vec<Waiter>,
     accepted: u64,
     failed: Option<Arc<str>>,
-    head: Arc<Mutex<Head>>,
-    syncs: Arc<Syncs>,
+    pub(crate) head: Arc<Mutex<Head>>,
+    pub(crate) syncs: Arc<Syncs>,
     /// True if something leaves the process after the next sync.
     leaving: bool,
 }
 
 impl<R: Clone, F: Fold<R>> WriterCore<R, F> {
-    pub(crate) fn new(journal: Journal, vault: Vault, fold: F) -> (Self, Arc<Mutex<Head>>) {
-        let head = Arc::new(Mutex::new(journal.head()));
-        let shared = Arc::clone(&head);
-        let core = Self {
+    pub(crate) fn new(journal: Journal, vault: Vault, fold: F) -> Self {
+        Self {
             accepted: journal.head().sequence,
+            head: Arc::new(Mutex::new(journal.head())),
             journal,
             vault,
             fold,
             unfolded: Vec::new(),
             waiters: Vec::new(),
             failed: None,
-            head,
             syncs: Arc::default(),
             leaving: false,
-        };
-        (core, shared)
+        }
     }
 
     /// Does the waiting work in order: successive commits form one group.
@@ -209,10 +206,6 @@ impl<R: Clone, F: Fold<R>> WriterCore<R, F> {
         Ok(())
     }
 
-    pub(crate) fn syncs(&self) -> Arc<Syncs> {
-        Arc::clone(&self.syncs)
-    }
-
     fn sync(&mut self) -> StoreResult {
         let begun = Instant::now();
         self.journal.sync()?;
@@ -259,7 +252,7 @@ pub fn decode(sequence: u64, body: &[u8]) -> StoreResult<Record> {
 /// Decodes records in order, each with its head.
 pub(crate) fn decoded(
     records: impl Iterator<Item = JournalResult<JournalRecord>>,
-) -> impl Iterator<Item = Result<(Head, Record), StoreError>> {
+) -> impl Iterator<Item = StoreResult<(Head, Record)>> {
     records.map(|record| {
         let record = record?;
         Ok((record.head(), decode(record.sequence, &record.body)?))
@@ -343,13 +336,9 @@ impl Syncs {
 
     /// Returns the counts so far.
     pub fn counts(&self) -> SyncCounts {
-        let mut within = [0; 8];
-        for (count, class) in within.iter_mut().zip(&self.classes) {
-            *count = class.load(Ordering::Relaxed);
-        }
-        let (count, total_us) =
-            (self.count.load(Ordering::Relaxed), self.total_us.load(Ordering::Relaxed));
-        SyncCounts { within, count, total_us }
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let within = self.classes.each_ref().map(load);
+        SyncCounts { within, count: load(&self.count), total_us: load(&self.total_us) }
     }
 }
 
