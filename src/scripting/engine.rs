@@ -131,11 +131,9 @@ pub struct RunFailure {
     pub function: String,
     #[serde(rename = "why")]
     pub cause: FailureCause,
-    /// Description for the script's author.
     pub message: String,
     /// Line and column of the cause, from 1, if there is one.
     pub place: Option<(usize, usize)>,
-    /// Log of the run until the failure.
     pub log: Vec<String>,
 }
 
@@ -147,7 +145,6 @@ pub enum FailureCause {
     /// The run exceeded a limit: operations, sizes, depth, actions or reads.
     #[serde(rename = "bound")]
     LimitExceeded,
-    /// The run took too long.
     #[serde(rename = "time")]
     TimedOut,
     /// A host function panicked. This is our bug, and the rest of the process is unaffected.
@@ -180,7 +177,6 @@ impl RunFailure {
     }
 }
 
-/// Returns cause, message and place of an error of the language.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the language describes other errors")]
 pub(crate) fn classify_error(
     error: &EvalAltResult,

@@ -54,7 +54,6 @@ pub(crate) struct CompiledScript {
 /// Settings with which a script processes a merchant's events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScriptQueue {
-    /// Identity of the script, by name and by text.
     pub lane: ScriptIdentity,
     /// Events for which the script may run at once: its constant `CONCURRENCY`, 1 by default.
     pub concurrency: usize,
@@ -81,7 +80,6 @@ impl Hooks {
         self.scripts.keys().map(String::as_str)
     }
 
-    /// Returns the event settings of every script.
     pub fn queues(&self) -> impl Iterator<Item = ScriptQueue> {
         self.scripts.values().map(|script| script.queue.clone())
     }

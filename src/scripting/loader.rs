@@ -45,8 +45,7 @@ fn load(sources: &[ScriptSource], known: &ConfiguredNames) -> Result<Hooks, Vec<
     let names = ScriptNames { configured: known.clone(), templates };
     let units = read_units(&engine, sources, &mut problems);
     check_imports(&units, &mut problems);
-    let set = CheckSet::new(&units, &names, &builtin);
-    problems.extend(checker::check_set(&set));
+    problems.extend(checker::check_set(&CheckSet::new(&units, &names, &builtin)));
     problems.sort();
     problems.dedup();
     if problems.iter().any(|problem| problem.severity == Severity::Error) {
@@ -65,14 +64,14 @@ fn load(sources: &[ScriptSource], known: &ConfiguredNames) -> Result<Hooks, Vec<
     }
 }
 
-/// Reads all scripts and modules of a set, by name.
 fn read_units<'s>(
     engine: &Engine,
     sources: &'s [ScriptSource],
     problems: &mut Vec<PlacedIssue>,
 ) -> Units<'s> {
-    let scripts = sources.iter().filter(|source| !is_template(&source.path));
-    scripts
+    sources
+        .iter()
+        .filter(|source| !is_template(&source.path))
         .map(|source| (source.name(), declarations::read_unit(engine, source, problems)))
         .collect()
 }
@@ -138,15 +137,13 @@ fn digest<'a>(sources: impl Iterator<Item = &'a ScriptSource>) -> Digest {
     let mut bytes = Vec::new();
     for (path, text) in texts {
         for part in [path, text] {
-            let length = u64::try_from(part.len()).unwrap_or(u64::MAX);
-            bytes.extend(length.to_be_bytes());
+            bytes.extend(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
             bytes.extend(part.as_bytes());
         }
     }
     sha256(&bytes)
 }
 
-/// Converts an error of the language to a problem of a file.
 fn module_problem(source: &ScriptSource, error: &EvalAltResult) -> PlacedIssue {
     let (_, message, place) = crate::scripting::engine::classify_error(error);
     let help = "use plain constants: a module computes them once, when it is loaded";
@@ -202,7 +199,6 @@ fn import_problem(
     }
 }
 
-/// Returns the units that a unit imports directly.
 fn direct_imports<'u, 's>(units: &'u Units<'s>, unit: &ScriptUnit<'_>) -> Vec<&'u ScriptUnit<'s>> {
     let paths = unit.imports.iter().filter_map(|import| import.path.as_deref());
     paths.filter_map(|path| units.get(path)).collect()

@@ -61,7 +61,6 @@ pub enum FoldError {
     Transition(#[from] IllegalTransition),
 }
 
-/// Result of folding a part of a record.
 pub(crate) type Folded<T = ()> = Result<T, FoldError>;
 
 /// Refuses a record that breaks this law.
@@ -128,7 +127,6 @@ pub struct OpenReport {
     pub unmarked: Option<String>,
 }
 
-/// A state that is older than its mark, or another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RollbackDetected {
     /// The sequence of the record that the mark names.

@@ -53,7 +53,6 @@ pub struct HistoryEntry {
 pub struct EffectHistory {
     pub record_ref: RecordRef,
     pub intent: Intent,
-    /// The progress of the intent, in order.
     pub progress: Vec<HistoryEntry>,
     /// Ids of the service that the progress contains.
     pub ids: Vec<String>,
@@ -74,11 +73,9 @@ impl EffectHistory {
     }
 }
 
-/// Everything that the journal holds about a resource.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResourceHistory {
     pub key: Key,
-    /// The effects, in order.
     pub effects: Vec<EffectHistory>,
     /// The other entries, in order.
     pub others: Vec<HistoryEntry>,
@@ -200,8 +197,7 @@ fn entry_text(record: &Record) -> Option<EntryText<'_>> {
             (one.at, "forgotten", Some(detail))
         }
         Record::Disowned(one) => {
-            let detail = format!("by {}: {} is not ours", one.actor, one.remote_id);
-            (one.at, "disowned", Some(detail))
+            (one.at, "disowned", Some(format!("by {}: {} is not ours", one.actor, one.remote_id)))
         }
         Record::UnknownObjects(strays) => unknown_objects_text(strays),
         Record::Unauthorised(refused) => {
@@ -248,8 +244,7 @@ fn entry_text(record: &Record) -> Option<EntryText<'_>> {
 
 fn release_text(release: &Release) -> EntryText<'_> {
     let made = if release.done { "done" } else { "not made" };
-    let detail = format!("{made} since the backup, by {}", release.actor);
-    (release.at, "released", Some(detail))
+    (release.at, "released", Some(format!("{made} since the backup, by {}", release.actor)))
 }
 
 fn attachment_text(attachment: &TokenAttachment) -> EntryText<'_> {
@@ -260,7 +255,6 @@ fn attachment_text(attachment: &TokenAttachment) -> EntryText<'_> {
     (attachment.at, "attached", Some(detail))
 }
 
-/// Returns the id of the service in a record of an object.
 fn remote_id(record: &Record) -> Option<String> {
     if let Record::Forgotten(one) = record {
         return one.remote_id.as_ref().map(ToString::to_string);

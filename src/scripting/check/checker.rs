@@ -21,10 +21,8 @@ pub(crate) enum SumType {
     Money,
 }
 
-/// A variable, and its type if it is certain.
 type TypedVariable = (String, Option<SumType>);
 
-/// The walk through one file.
 pub(crate) struct FileChecker<'a> {
     pub(crate) set: &'a CheckSet<'a>,
     pub(crate) unit: &'a ScriptUnit<'a>,
@@ -254,8 +252,7 @@ impl<'a> FileChecker<'a> {
         if root == GLOBAL {
             if !self.unit.constants.contains_key(name) {
                 let message = format!("there is no constant `{name}` in this file");
-                let all = self.unit.constants.keys().map(String::as_str);
-                let help = did_you_mean(name, all)
+                let help = did_you_mean(name, self.unit.constants.keys().map(String::as_str))
                     .unwrap_or_else(|| format!("write `const {name} = …;` outside of functions"));
                 self.report(at, "unknown_variable", &message, &help);
             }
@@ -320,7 +317,6 @@ fn assigned_variables(unit: &ScriptUnit<'_>) -> BTreeSet<String> {
     names
 }
 
-/// Returns every problem in the files of a set.
 pub(crate) fn check_set(set: &CheckSet<'_>) -> Vec<PlacedIssue> {
     let mut problems = Vec::new();
     let mut all = Vec::new();

@@ -36,7 +36,6 @@ impl Function {
 pub(crate) struct Import {
     /// Imported path; `None` if it is not a plain text.
     pub(crate) path: Option<String>,
-    /// Alias before `::`.
     pub(crate) alias: String,
     pub(crate) place: SourcePosition,
 }
@@ -55,7 +54,6 @@ pub(crate) struct ScriptUnit<'a> {
     pub(crate) unreadable: bool,
 }
 
-/// Context against which all files of a set are checked.
 pub(crate) struct CheckSet<'a> {
     pub(crate) units: &'a BTreeMap<&'a str, ScriptUnit<'a>>,
     pub(crate) known: &'a ScriptNames,
@@ -204,8 +202,7 @@ pub(crate) fn check_reach(
             problems.push(PlacedIssue { severity, ..problem });
         }
     }
-    let silent = !problems.iter().any(|problem| problem.severity == Severity::Error);
-    if !answers && silent {
+    if !answers && !problems.iter().any(|problem| problem.severity == Severity::Error) {
         let message = "no event reaches this script: it has no function `on_…(event)`";
         let help = "write one, such as `fn on_transaction_failed(event) { … }`; put modules in a \
             folder";
@@ -242,9 +239,8 @@ fn script_reach_problem(function: &Function, called: &BTreeSet<String>) -> Reach
         let message = format!("no event calls `{name}`");
         return Some(("event", Severity::Error, message, suggest_events(name)));
     }
-    let message = format!("nothing calls `{name}`");
     let help = "remove it, or name it by the event that should call it: `on_…`".to_owned();
-    Some(("unused", Severity::Warning, message, help))
+    Some(("unused", Severity::Warning, format!("nothing calls `{name}`"), help))
 }
 
 /// Returns true if the last words may mean the same: `deleted` does not mean `expired`.

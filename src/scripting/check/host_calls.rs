@@ -124,8 +124,7 @@ impl FileChecker<'_> {
 
     pub(crate) fn check_at_most(&mut self, call: &FnCallExpr) {
         let Some(Expr::Map(words, _)) = option_of(call, BOUND) else { return };
-        let unknown = words.0.iter().filter(|(word, _)| !AT_MOST.contains(&word.name.as_str()));
-        for (word, _) in unknown {
+        for (word, _) in words.0.iter().filter(|(word, _)| !AT_MOST.contains(&word.name.as_str())) {
             let message = format!("`{BOUND}` has no field `{}`", word.name);
             let help = wording::did_you_mean(&word.name, AT_MOST);
             let help = help.unwrap_or_else(|| AT_MOST_HELP.to_owned());
@@ -199,7 +198,6 @@ fn option_of<'c>(call: &'c FnCallExpr, name: &str) -> Option<&'c Expr> {
     options.0.iter().find(|(key, _)| key.name == name).map(|(_, value)| value)
 }
 
-/// Formats the required values of a template as a map.
 fn required_values(template: &Template) -> String {
     let names: Vec<String> = template.names().iter().map(|name| format!("{name}: …")).collect();
     names.join(", ")
@@ -230,7 +228,6 @@ impl FileChecker<'_> {
         }
     }
 
-    /// Returns the type of a call's result.
     fn call_type(&self, call: &FnCallExpr, depth: usize) -> Option<SumType> {
         let name = call.name.as_str();
         if call.is_operator_call() {

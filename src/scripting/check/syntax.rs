@@ -44,7 +44,6 @@ fn reserved_key(source: &ScriptSource, at: (usize, usize), kind: &P) -> Option<(
     is_kept.then_some((message, help))
 }
 
-/// Returns the problem of a function that is defined twice, with the place of the first one.
 fn duplicate_function(
     source: &ScriptSource,
     name: &str,
@@ -200,7 +199,6 @@ const ERRORS_MAX: usize = 20;
 
 /// Readable part of a file.
 pub(crate) struct Parsed {
-    /// Tree of the readable part.
     pub(crate) tree: Option<AST>,
     /// Names of functions that cannot be parsed.
     pub(crate) unparsed: BTreeSet<String>,

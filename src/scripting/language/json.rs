@@ -103,7 +103,6 @@ fn nested_to_json(
     leaf(value)
 }
 
-/// Converts a value that is neither a list nor a map.
 fn leaf_to_json(value: &Dynamic) -> Result<Value, String> {
     if value.is_unit() {
         return Ok(Value::Null);
@@ -136,7 +135,6 @@ fn parse_direct(text: &[u8]) -> Option<Dynamic> {
     text.end().ok().map(|()| value)
 }
 
-/// Converts any JSON value.
 struct DynamicSeed;
 
 impl<'de> DeserializeSeed<'de> for DynamicSeed {

@@ -81,7 +81,6 @@ pub static EVENTS: &[EventRow] = event_rows! {
 #[derive(Debug, Clone, Copy)]
 pub struct EventField {
     pub name: &'static str,
-    /// Content of the field.
     pub doc: &'static str,
 }
 
@@ -130,7 +129,6 @@ pub(crate) fn nearest_handler(name: &str) -> Option<String> {
     same.cloned().or_else(near)
 }
 
-/// Returns the names of all functions that events call.
 pub(crate) fn handler_names() -> impl Iterator<Item = String> {
     EVENTS.iter().map(|row| handler_name(row.name)).chain([ANY_EVENT.to_owned()])
 }
@@ -144,15 +142,12 @@ pub struct ConfiguredNames {
     pub mail: BTreeMap<String, bool>,
     /// Rights that the configuration grants.
     pub rights: Rights,
-    /// Kinds of documents.
     pub kinds: BTreeSet<String>,
 }
 
-/// Names that scripts may use.
 #[derive(Debug, Default)]
 pub(crate) struct ScriptNames {
     pub(crate) configured: ConfiguredNames,
-    /// Templates of the scripts folder.
     pub(crate) templates: BTreeMap<String, Template>,
 }
 

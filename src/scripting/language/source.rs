@@ -19,7 +19,6 @@ pub(super) const TEMPLATES: &str = "templates/";
 pub(super) const TEXT: &str = ".txt";
 pub(super) const HTML: &str = ".html";
 
-/// A file of the scripts folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ScriptSource {
     /// Path within the scripts folder, with slashes: `dunning.rhai`, `lib/dates.rhai`.
@@ -87,8 +86,7 @@ impl ScriptSource {
     fn word_length(&self, (line, column): (usize, usize)) -> usize {
         let line = self.text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
         let rest: Vec<char> = line.chars().skip(column.saturating_sub(1)).collect();
-        let quoted = rest.first().is_some_and(|first| ['"', '`', '\''].contains(first));
-        let length = if quoted {
+        let length = if rest.first().is_some_and(|first| ['"', '`', '\''].contains(first)) {
             let end = rest.iter().skip(1).position(|found| rest.first() == Some(found));
             end.map_or(rest.len(), |end| end.saturating_add(2))
         } else {
@@ -100,10 +98,10 @@ impl ScriptSource {
     /// Returns the place of the name in `fn NAME`, searched upwards from a line.
     pub(crate) fn definition(&self, name: &str, line: usize) -> (usize, usize) {
         let before: Vec<&str> = self.text.lines().take(line).collect();
-        let found = before.iter().enumerate().rev().find_map(|(index, text)| {
-            let column = name_column(text, name)?;
-            Some((index.saturating_add(1), column))
-        });
+        let found =
+            before.iter().enumerate().rev().find_map(|(index, text)| {
+                Some((index.saturating_add(1), name_column(text, name)?))
+            });
         found.unwrap_or((line.max(1), 1))
     }
 }
@@ -121,8 +119,7 @@ fn name_column(line: &str, name: &str) -> Option<usize> {
 /// Returns the functions that a text defines, judged by the starts of its lines.
 pub(crate) fn defined_functions(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| {
-        let line = line.strip_prefix("private ").unwrap_or(line);
-        let name = line.strip_prefix("fn ")?.trim_start();
+        let name = line.strip_prefix("private ").unwrap_or(line).strip_prefix("fn ")?.trim_start();
         name.split(|found: char| !found.is_alphanumeric() && found != '_').next()
     })
 }
@@ -136,7 +133,6 @@ pub(crate) fn place_or_start(position: Position) -> (usize, usize) {
     place(position).unwrap_or((1, 1))
 }
 
-/// Returns true if a path in the scripts folder names a template file.
 pub(crate) fn is_template(path: &str) -> bool {
     path.starts_with(TEMPLATES) && (path.ends_with(TEXT) || path.ends_with(HTML))
 }

@@ -22,7 +22,6 @@ enum TemplatePart {
     Placeholder(Vec<String>),
 }
 
-/// A valid template.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Template {
     subject: Option<Vec<TemplatePart>>,
@@ -117,7 +116,6 @@ fn template_name(path: &str) -> &str {
     name.strip_suffix(TEXT).or_else(|| name.strip_suffix(HTML)).unwrap_or(name)
 }
 
-/// Returns all templates of a set by their names.
 pub(crate) fn parse_templates(
     sources: &[ScriptSource],
     problems: &mut Vec<PlacedIssue>,

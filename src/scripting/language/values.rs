@@ -13,7 +13,6 @@ use crate::base::money::{Money, MoneyError};
 /// Parts of an amount.
 const PARTS_MAX: INT = 1000;
 
-/// Result with the language's own error.
 pub(crate) type ScriptResult<T> = Result<T, Box<EvalAltResult>>;
 
 /// Parses a text, or returns the error as text.
@@ -101,8 +100,7 @@ fn split(money: Money, count: INT) -> ScriptResult<Array> {
     }
     let (each, rest) = (money.minor().div_euclid(count), money.minor().rem_euclid(count));
     let part = |nth: INT| {
-        let more = INT::from(nth < rest);
-        let minor = each.checked_add(more).ok_or(MoneyError::OutOfRange);
+        let minor = each.checked_add(INT::from(nth < rest)).ok_or(MoneyError::OutOfRange);
         money_result(minor.map(|minor| Money::new(minor, money.currency()))).map(Dynamic::from)
     };
     (0..count).map(part).collect()
@@ -120,7 +118,6 @@ const COMPARISONS: [Comparison; 6] = [
     (">=", Ordering::is_ge),
 ];
 
-/// Registers both types with their operators.
 pub(crate) fn register(engine: &mut Engine) {
     register_money(engine);
     register_moments(engine);

@@ -102,7 +102,6 @@ pub struct RunDifferences {
 }
 
 impl RunDifferences {
-    /// Returns true if there are no differences.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -129,9 +128,8 @@ impl RunDifferences {
 
 /// Returns the action requests by name; the first one of a name counts.
 fn actions_by_name<'r>(runs: &[&'r HookRun]) -> BTreeMap<&'r Name, &'r ActionRequest> {
-    let all = runs.iter().flat_map(|run| &run.requests);
     let mut named = BTreeMap::new();
-    for wish in all {
+    for wish in runs.iter().flat_map(|run| &run.requests) {
         named.entry(&wish.name).or_insert(wish);
     }
     named
@@ -205,7 +203,6 @@ fn write_line(sign: char, line: &str, out: &mut String) {
     out.push('\n');
 }
 
-/// Returns the longest common subsequence of lines.
 fn longest_common<'s>(one: &[&'s str], other: &[&str]) -> Vec<&'s str> {
     // `best`: for each prefix of `other`, by its length, the longest subsequence so far.
     let mut best: Vec<Vec<&'s str>> = vec![Vec::new(); other.len().saturating_add(1)];

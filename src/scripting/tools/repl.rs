@@ -51,7 +51,6 @@ pub struct Repl {
     stored: BTreeMap<String, Value>,
 }
 
-/// Result of a line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluated {
     /// Value in its written form; `None` for `()`.
@@ -63,7 +62,6 @@ pub struct Evaluated {
     pub reads: usize,
 }
 
-/// Outcome of a line.
 #[derive(Debug)]
 pub enum ReplOutcome {
     Done(Evaluated),
@@ -115,7 +113,6 @@ impl Repl {
         &self.stored
     }
 
-    /// Clears the collected requests and stored values.
     pub fn clear(&mut self) {
         self.actions.clear();
         self.stored.clear();

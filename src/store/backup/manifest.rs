@@ -31,7 +31,6 @@ pub struct ExistingBackup {
 }
 
 impl ExistingBackup {
-    /// Opens the backup at `path` and reads its manifest.
     pub fn open(path: &Path) -> Result<Self, BackupError> {
         let single = !path.is_dir();
         let manifest = if single { read_manifest(path)? } else { read_folder_manifest(path)? };
@@ -80,10 +79,8 @@ pub(crate) struct FileSpan {
 impl FileSpan {
     /// Reads up to `len` bytes from `offset`; fewer at the end.
     pub(crate) fn read(&self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
-        let left = self.bytes.saturating_sub(offset);
-        let mut bytes = vec![0; len.min(to_usize(left))];
-        let at = self.begins.saturating_add(offset);
-        File::open(&self.path)?.read_exact_at(&mut bytes, at)?;
+        let mut bytes = vec![0; len.min(to_usize(self.bytes.saturating_sub(offset)))];
+        File::open(&self.path)?.read_exact_at(&mut bytes, self.begins.saturating_add(offset))?;
         Ok(bytes)
     }
 }
@@ -152,13 +149,10 @@ pub const MAGIC: [u8; 8] = *b"RECKONB\n";
 const MANIFEST_BYTES_MAX: u64 = 32 << 20;
 const FOOTER_BYTES: u64 = 16;
 
-/// Returns the last bytes of the file: manifest, length and magic.
 pub(crate) fn footer(manifest: &[u8]) -> Vec<u8> {
-    let length = to_u64(manifest.len()).to_le_bytes();
-    [manifest, &length, &MAGIC].concat()
+    [manifest, &to_u64(manifest.len()).to_le_bytes(), &MAGIC].concat()
 }
 
-/// Reads the manifest of a single-file backup.
 pub(crate) fn read_manifest(path: &Path) -> Result<BackupManifest, BackupError> {
     let unreadable = |why: &str| BackupError::unreadable(path, why);
     let io = |source| BackupError::io("read", path.display())(source);
@@ -216,7 +210,6 @@ impl BackupManifest {
         Head { sequence: self.sequence, hash: *self.head.as_bytes() }
     }
 
-    /// Returns the total length of all files.
     pub fn bytes(&self) -> u64 {
         self.files.iter().fold(0, |sum, file| sum.saturating_add(file.bytes))
     }

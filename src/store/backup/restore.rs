@@ -32,7 +32,6 @@ use crate::store::writer::core::Commit;
 
 /// Entries of a state directory that are part of the state.
 const PARTS: [&str; 6] = ["archive", "journal", "sled", "sled.newer", "sled.next", "vault"];
-/// Bytes read at once.
 const PIECE_BYTES: usize = 1 << 20;
 
 #[derive(Debug, Clone)]
@@ -54,7 +53,6 @@ pub struct RestoreResult {
     pub epoch: Restored,
     /// The folder that now holds the former state.
     pub aside: Option<PathBuf>,
-    /// The sequence of the journal's last record.
     pub sequence: u64,
 }
 
@@ -115,8 +113,7 @@ pub async fn restore(
 fn foreign_partner(kept: &ExistingBackup, wanted: &RestoreRequest) -> Option<BackupProblem> {
     let found = &kept.manifest.partner;
     let partner = wanted.partner.as_ref().filter(|partner| *partner != found)?;
-    let why = format!("it belongs to {found:?}, but partner.name is {partner:?}");
-    Some(problem("partner", why))
+    Some(problem("partner", format!("it belongs to {found:?}, but partner.name is {partner:?}")))
 }
 
 /// Moves the parts of a state into a folder beside them.
@@ -138,7 +135,6 @@ fn move_aside(dir: &Path) -> Result<Option<PathBuf>, RestoreError> {
     Ok(Some(aside))
 }
 
-/// Copies every file of the backup to its place.
 fn copy_files(
     kept: &ExistingBackup,
     dir: &Path,
@@ -184,7 +180,6 @@ fn copy_file(
     }
 }
 
-/// Opens the restored state and appends the record of the new epoch.
 async fn begin_restored_epoch(
     kept: &ExistingBackup,
     wanted: &RestoreRequest,
@@ -296,8 +291,7 @@ pub(crate) fn fold_in_memory(kept: &ExistingBackup) -> Result<VerifiedBackup, Ba
         let why = format!("it ends at record {found}, not at {}", kept.manifest.sequence);
         return Err(problem("journal", why));
     }
-    let facts = ReadModel::new(index);
-    summarise(&facts).map_err(|error| wrong(&error))
+    summarise(&ReadModel::new(index)).map_err(|error| wrong(&error))
 }
 
 fn summarise(facts: &ReadModel) -> ReadResult<VerifiedBackup> {

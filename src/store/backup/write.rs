@@ -37,7 +37,6 @@ use crate::store::vault::key::{MasterKey, folder_of};
 use crate::store::vault::keys::{KEYS_FILE, state_identity};
 use crate::store::vault::values;
 
-/// Bytes copied at once.
 const PIECE_BYTES: usize = 1 << 20;
 
 #[derive(Debug, Clone)]
@@ -63,7 +62,6 @@ pub struct Compactions {
 }
 
 impl Compactions {
-    /// Reads the compactions of the state on these disks.
     pub fn of(journal: &Arc<dyn Disk>, vault: &Arc<dyn Disk>) -> Result<Self, BackupError> {
         let base = JournalReader::over(Arc::clone(journal)).base()?;
         let vault = newest_generation(&**vault).map_err(BackupError::io("list", "vault"))?;
@@ -290,7 +288,6 @@ impl<'a> BackupTarget<'a> {
         Ok(BackupFile { name: copy.name.clone(), bytes: at, sha256 })
     }
 
-    /// Creates a file of a folder backup, with its parent folder.
     fn create_part(&self, name: &str) -> std::io::Result<File> {
         let path = self.path.join(name);
         if let Some(folder) = path.parent().filter(|folder| !folder.is_dir()) {
@@ -326,6 +323,5 @@ fn read_piece(copy: &FileCopy<'_>, at: u64) -> std::io::Result<Vec<u8>> {
     if copy.file == KEYS_FILE {
         return if at == 0 { copy.disk.read_at(&copy.file, 0, usize::MAX) } else { Ok(Vec::new()) };
     }
-    let left = to_usize(copy.bytes.saturating_sub(at));
-    copy.disk.read_at(&copy.file, at, left.min(PIECE_BYTES))
+    copy.disk.read_at(&copy.file, at, to_usize(copy.bytes.saturating_sub(at)).min(PIECE_BYTES))
 }

@@ -17,7 +17,6 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-/// One flat directory of files.
 pub trait Disk: Send + Sync + Debug {
     /// Lists the names of all files, in no order. Names that begin with a dot are not part of the
     /// disk.
@@ -92,8 +91,7 @@ impl Disk for MemoryDisk {
     fn read_at(&self, name: &str, offset: u64, len: usize) -> io::Result<Vec<u8>> {
         let start = to_usize(offset);
         self.with(name, |file| {
-            let end = start.saturating_add(len).min(file.len());
-            file.get(start..end).unwrap_or_default().to_vec()
+            file.get(start..start.saturating_add(len).min(file.len())).unwrap_or_default().to_vec()
         })
     }
 
@@ -155,7 +153,6 @@ impl<'a> ByteReader<'a> {
         Self(bytes)
     }
 
-    /// Takes the next `count` bytes.
     pub(crate) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (head, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
@@ -185,7 +182,6 @@ impl<'a> ByteReader<'a> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// Returns all bytes not yet taken.
     pub(crate) fn rest(self) -> &'a [u8] {
         self.0
     }

@@ -31,14 +31,12 @@ const BYTES_MAX: usize = 2 << 20;
 #[derive(Debug)]
 pub struct BufferedIndex {
     waiting: RwLock<PendingChanges>,
-    /// Recent reads of the index behind. Used only after the changes, and only while the lock on
-    /// them is held.
+    /// Recent reads of the index behind: used after the changes, while the lock on them is held.
     recent: Mutex<ReadCache>,
 }
 
 #[derive(Debug)]
 struct PendingChanges {
-    /// The index that receives the changes.
     behind: Arc<dyn Index>,
     changes: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
     bytes: usize,

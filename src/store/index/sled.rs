@@ -37,7 +37,6 @@ const CHUNK: u8 = b'c';
 const WHOLE: u8 = 0;
 const CHUNKED: u8 = 1;
 
-/// Keys of values that are stored in chunks, with the number of chunks.
 type ChunkCounts = BTreeMap<Vec<u8>, u32>;
 
 #[derive(Debug)]
@@ -112,8 +111,7 @@ impl SledIndex {
                 let mut value = Vec::new();
                 for number in 0..count {
                     let chunk = self.db.get(chunk_key(key, number));
-                    let chunk = chunk.map_err(self.failed())?.ok_or_else(broken)?;
-                    value.extend_from_slice(&chunk);
+                    value.extend_from_slice(&chunk.map_err(self.failed())?.ok_or_else(broken)?);
                 }
                 Ok(value)
             }
@@ -190,8 +188,7 @@ fn stage(
 fn count_chunks(db: &::sled::Db) -> Result<ChunkCounts, ::sled::Error> {
     let mut chunked = ChunkCounts::new();
     for item in db.scan_prefix([CHUNK]).keys() {
-        let stored = item?;
-        let Some(key) = chunked_key(&stored) else { continue };
+        let Some(key) = chunked_key(&item?) else { continue };
         let count = chunked.entry(key).or_default();
         *count = count.saturating_add(1);
     }
@@ -200,7 +197,6 @@ fn count_chunks(db: &::sled::Db) -> Result<ChunkCounts, ::sled::Error> {
 
 enum StoredValue<'a> {
     Whole(&'a [u8]),
-    /// The number of chunks.
     Chunked(u32),
 }
 
@@ -215,7 +211,6 @@ impl<'a> StoredValue<'a> {
     }
 }
 
-/// Stages a value and returns the number of its chunks.
 fn stage_value(out: &mut ::sled::Batch, key: &[u8], value: &[u8]) -> u32 {
     if value.len() <= VALUE_BYTES_MAX {
         out.insert(entry_key(key), [&[WHOLE], value].concat());
@@ -234,14 +229,12 @@ fn entry_key(key: &[u8]) -> Vec<u8> {
     [&[ENTRY], key].concat()
 }
 
-/// Returns the stored key of a chunk. The length comes first, so that no key's chunks lie among
-/// another's.
+/// Returns the stored key of a chunk. The length is first, so no key's chunks lie among another's.
 fn chunk_key(key: &[u8], number: u32) -> Vec<u8> {
     let length = u32::try_from(key.len()).unwrap_or(u32::MAX);
     [&[CHUNK], length.to_be_bytes().as_slice(), key, &number.to_be_bytes()].concat()
 }
 
-/// Returns the key of the value that a chunk belongs to.
 fn chunked_key(stored: &[u8]) -> Option<Vec<u8>> {
     let mut fields = ByteReader::new(stored.get(1..)?);
     let length = u32::from_be_bytes(fields.array()?);

@@ -154,7 +154,6 @@ fn walk(
     }
 }
 
-/// Adds one record to the chain and returns its end.
 fn step(
     segment: &Segment,
     at: usize,
@@ -175,7 +174,6 @@ fn step(
     Ok(end)
 }
 
-/// Verifies that a record follows `head`.
 pub(crate) fn follows(
     segment: &Segment,
     at: usize,

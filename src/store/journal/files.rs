@@ -50,7 +50,6 @@ impl Default for JournalOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalOpening {
     pub head: Head,
-    /// The tail that was cut, to be reported.
     pub cut: Option<CutTail>,
     /// The head that the mark names, if the journal does not run through it.
     pub missed_mark: Option<Head>,

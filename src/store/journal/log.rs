@@ -49,7 +49,6 @@ use crate::store::journal::{chain, segment};
 /// The largest body of one record, in bytes.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
 
-/// The journal, owned by one process.
 #[derive(Debug)]
 pub struct Journal {
     pub(crate) disk: Arc<dyn Disk>,
@@ -101,14 +100,12 @@ impl Journal {
         Ok(first..self.written.head.sequence.saturating_add(1))
     }
 
-    /// Makes everything appended so far durable.
     pub fn sync(&mut self) -> JournalResult {
         self.refuse_if_poisoned()?;
         if self.durable == self.written {
             return Ok(());
         }
-        let done = self.sync_tail();
-        self.poison_on_failure(done)?;
+        self.poison_on_failure(self.sync_tail())?;
         self.durable = self.written;
         self.mark("write", HighWater::write)
     }
@@ -174,8 +171,7 @@ impl Journal {
     /// never pass for a torn tail.
     pub(crate) fn roll(&mut self, size: usize) -> JournalResult {
         self.sync_tail()?;
-        let needed = HEADER_BYTES.saturating_add(to_u64(size));
-        let capacity = self.segment_bytes.max(needed);
+        let capacity = self.segment_bytes.max(HEADER_BYTES.saturating_add(to_u64(size)));
         self.tail = segment::create_segment(self.disk.as_ref(), self.written.head, capacity)?;
         Ok(())
     }

@@ -67,7 +67,6 @@ impl JournalReader {
         sequences.map(|sequence| segment::read_snapshot_header(self.disk(), sequence)).collect()
     }
 
-    /// Returns the body of a snapshot, verified against its header.
     pub fn body(&self, sealed: &SnapshotHeader) -> JournalResult<Vec<u8>> {
         segment::snapshot_body(self.disk(), sealed)
     }
@@ -189,7 +188,6 @@ fn segments_from(disk: &dyn Disk, sequence: u64) -> JournalResult<VecDeque<u64>>
     Ok(segments)
 }
 
-/// Records that were picked, and the ranges that were verified for them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PickedRecords {
     pub records: Vec<JournalRecord>,

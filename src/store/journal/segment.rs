@@ -74,9 +74,8 @@ pub(crate) fn create_segment(disk: &dyn Disk, head: Head, capacity: u64) -> Jour
     let file = segment_name(first);
     let io = |doing| JournalError::io(doing, &file);
     let fields: [&[u8]; 4] = [&MAGIC, &VERSION.to_le_bytes(), &first.to_le_bytes(), &head.hash];
-    let header = seal_header(&fields, to_usize(HEADER_BYTES));
     disk.allocate(&file, capacity).map_err(io("allocate"))?;
-    disk.write_at(&file, 0, &header).map_err(io("write"))?;
+    disk.write_at(&file, 0, &seal_header(&fields, to_usize(HEADER_BYTES))).map_err(io("write"))?;
     disk.sync(&file).map_err(io("sync"))?;
     Ok(Tail { segment: first, offset: HEADER_BYTES, capacity })
 }
@@ -139,8 +138,7 @@ pub(crate) fn is_unfinished(disk: &dyn Disk, first: u64) -> JournalResult<bool> 
     if segment_fields(&header).is_some() {
         return Ok(false);
     }
-    let bytes = read_file(disk, &file)?;
-    Ok(is_zero(bytes_from(&bytes, to_usize(HEADER_BYTES))))
+    Ok(is_zero(bytes_from(&read_file(disk, &file)?, to_usize(HEADER_BYTES))))
 }
 
 pub(crate) fn read_file(disk: &dyn Disk, file: &str) -> JournalResult<Vec<u8>> {
@@ -194,7 +192,6 @@ impl SnapshotHeader {
     }
 }
 
-/// Lists the sequences of all snapshots, ascending.
 pub(crate) fn list_snapshots(disk: &dyn Disk) -> JournalResult<Vec<u64>> {
     let names = disk.list().map_err(JournalError::io("list", ""))?;
     let mut all: Vec<u64> = names.iter().filter_map(|file| snapshot_sequence(file)).collect();

@@ -94,8 +94,7 @@ fn add_usual(changes: &mut Changes<'_>, intent: &Intent, moved: &RecordedMove) -
     let key = recent_key(intent.mode, &intent.merchant, &intent.key, moved);
     let mut recent: Vec<i64> = changes.read(&key)?.unwrap_or_default();
     recent.push(amount);
-    let spare = recent.len().saturating_sub(RECENT_MAX);
-    recent.drain(..spare);
+    recent.drain(..recent.len().saturating_sub(RECENT_MAX));
     Ok(changes.write(&key, &recent)?)
 }
 
@@ -154,7 +153,6 @@ impl ReadModel {
         Ok(TypicalAmounts { own: self.read(&own_key(mode, key, moved))?, recent })
     }
 
-    /// Returns every approval of a plan that was ever given.
     pub fn plan_approvals(&self) -> ReadResult<Vec<StoredApproval>> {
         PLAN_APPROVALS.list(self)
     }

@@ -118,7 +118,6 @@ impl Fold<Record> for IndexFold {
     }
 }
 
-/// Returns true if two successive records are folded as one group.
 fn are_together(one: &Record, next: &Record) -> bool {
     (events::post_in(one).is_some() && events::post_in(next).is_some())
         || hooks::are_together(one, next)
@@ -163,7 +162,6 @@ fn next_intent(changes: &Changes<'_>, id: IntentId) -> Folded<IntentId> {
     Ok(known.map_or(id.next(), |known| known.max(id.next())))
 }
 
-/// Applies an intent's progress.
 fn advance_intent(
     changes: &mut Changes<'_>,
     id: IntentId,
@@ -186,15 +184,13 @@ fn advance_intent(
         | IntentState::InDoubt { .. }
         | IntentState::OnHold { .. }) => {
             let since = since.filter(|_| state.word() == before).or(Some(at));
-            let open = OpenIntent { intent: intent.clone(), state, since };
-            INTENTS.put(changes, id, &open)?;
+            INTENTS.put(changes, id, &OpenIntent { intent: intent.clone(), state, since })?;
         }
     }
     consequence(changes, &intent, at, progress)?;
     if held { forget_unproved_fields(changes, &intent, at, progress) } else { Ok(()) }
 }
 
-/// Applies the consequence of an intent's progress to its resource.
 fn consequence(
     changes: &mut Changes<'_>,
     intent: &Intent,

@@ -20,7 +20,6 @@ use crate::store::read_model::hooks::{
 use crate::store::read_model::model::Changes;
 use crate::store::read_model::resources::EVENT_LEDGERS;
 
-/// Returns the hook run of a record, if the record is one.
 pub(crate) fn run_in(record: &Record) -> Option<&HookRunRecord> {
     if let Record::HooksRun(ran) = record { Some(ran) } else { None }
 }
@@ -50,8 +49,7 @@ pub(crate) fn fold_run(changes: &mut Changes<'_>, ran: &HookRunRecord) -> Folded
     if ran.is_retry {
         for script in events::scripts(ran).chain(ran.former_script.as_deref()) {
             was_stopped |= is_stopped(changes, &ran.merchant, script)?;
-            let key = ((&ran.merchant, ran.event.as_str()), script);
-            remove_failed_run(changes, &mut ledger, key)?;
+            remove_failed_run(changes, &mut ledger, ((&ran.merchant, ran.event.as_str()), script))?;
         }
     }
     let ended = fold_outcome(changes, &mut ledger, (ran, doubted))?;
@@ -94,7 +92,6 @@ pub(crate) fn fold_runs<'a>(
     requests::count_ended(changes, ended)
 }
 
-/// Folds the action requests, the stored values and the failures of an event's runs.
 fn fold_outcome(
     changes: &mut Changes<'_>,
     ledger: &mut EventLedger,

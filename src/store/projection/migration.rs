@@ -31,7 +31,6 @@ pub(crate) const OLDEST: u32 = 9;
 /// Entries read at once, and changes written at once.
 const PAGE: usize = 256;
 
-/// Converts the entries of one version to those of the next one.
 type Conversion = fn(&dyn Index) -> Folded;
 
 /// The steps, each with the version that it converts. A version without a step has the form of the
@@ -144,8 +143,7 @@ fn schedule_pending(index: &dyn Index, ledgers: &mut Ledgers) -> Folded {
 fn schedule_retries(index: &dyn Index, ledgers: &mut Ledgers) -> Folded {
     each(index, HOOKS_FAILED.prefix(), |changes, (key, value)| {
         let failed: FailedHook = decode(key, value)?;
-        let ledger = ledgers.entry(failed.merchant.clone()).or_default();
-        schedule_retry(changes, ledger, &failed);
+        schedule_retry(changes, ledgers.entry(failed.merchant.clone()).or_default(), &failed);
         Ok(())
     })
 }

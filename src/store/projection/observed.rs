@@ -217,7 +217,6 @@ pub(crate) fn forget_resource(changes: &mut Changes<'_>, forgotten: &Forgotten) 
     Ok(DISOWNED.put(changes, id.as_str(), &forgotten.at)?)
 }
 
-/// Marks an object as disowned: it belongs to no resource of ours.
 pub(crate) fn disown(changes: &mut Changes<'_>, disowned: &Disowned) -> Folded {
     DISOWNED.put(changes, disowned.remote_id.as_str(), &disowned.at)?;
     unblock(changes, &disowned.remote_id)
@@ -239,8 +238,7 @@ pub(crate) fn set_unknown_objects(
     })
 }
 
-/// Applies the declaration that nothing at the service is ours: no unknown mark blocks a resource
-/// any more.
+/// Applies the declaration that nothing at the service is ours: no unknown mark blocks a resource.
 pub(crate) fn clear_unknown_marks(changes: &mut Changes<'_>) -> Folded {
     for id in UNKNOWN_OBJECTS.keys(changes)? {
         let Some(holder) = UNKNOWN_OBJECTS.get(changes, &id)? else { continue };
@@ -255,7 +253,6 @@ pub(crate) fn clear_unknown_marks(changes: &mut Changes<'_>) -> Folded {
     Ok(())
 }
 
-/// Stops an object from blocking any resource.
 fn unblock(changes: &mut Changes<'_>, id: &RemoteId) -> Folded {
     let Some(holder) = UNKNOWN_OBJECTS.get(changes, id.as_str())? else { return Ok(()) };
     UNKNOWN_OBJECTS.remove(changes, id.as_str());

@@ -51,7 +51,6 @@ pub(crate) fn write_result(
 pub(crate) struct RequestedActions {
     /// The number of new actions that wait.
     pub(crate) new: u64,
-    /// Actions that ended at once.
     pub(crate) ended: Vec<EndedAction>,
 }
 
@@ -121,8 +120,7 @@ fn add_pending(
     doubted: bool,
 ) -> Folded {
     if let (Some(merchant), Ok(name)) = (&pending.request.merchant, pending.id.action_name()) {
-        let action = Action::key(merchant, &name);
-        HOOK_DEPTHS.put(changes, &action, &ran.depth.saturating_add(1))?;
+        HOOK_DEPTHS.put(changes, &Action::key(merchant, &name), &ran.depth.saturating_add(1))?;
     }
     if doubted {
         events::mark_doubted(changes, pending);

@@ -167,8 +167,7 @@ fn drop_intent(
 }
 
 fn remove_entries(changes: &mut Changes<'_>, action: &Key, known: &Observed) -> Folded {
-    let newest = SEQUENCES.get(changes, action)?.unwrap_or_default();
-    for number in 0..newest.full {
+    for number in 0..SEQUENCES.get(changes, action)?.unwrap_or_default().full {
         SEQUENCE_PAGES.remove(changes, (action, number));
     }
     for id in journal_refs::ids_of(known.remote_id.as_ref(), &known.facts) {

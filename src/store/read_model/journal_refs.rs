@@ -29,7 +29,6 @@ pub struct IntentPosition {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SequencePage {
     pub(crate) full: u32,
-    /// Sequences, ascending.
     pub(crate) sequences: Vec<u64>,
 }
 
@@ -132,7 +131,6 @@ fn note_ids(changes: &mut Changes<'_>, fact: &Observation, sequence: u64) -> Rea
     Ok(())
 }
 
-/// Appends a sequence to a resource's records.
 fn append_sequence(changes: &mut Changes<'_>, key: &Key, sequence: u64) -> ReadResult {
     let mut page = SEQUENCES.get(changes, key)?.unwrap_or_default();
     if page.sequences.len() >= PAGE_MAX {

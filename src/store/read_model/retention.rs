@@ -23,8 +23,7 @@ use crate::store::read_model::resources::{
 };
 
 impl ReadModel {
-    /// Returns the numbers and ids of at most `most` events of a merchant behind the number
-    /// `after`.
+    /// Returns the numbers and ids of at most `most` events of a merchant behind `after`.
     pub fn events_after(
         &self,
         merchant: &Key,
@@ -51,8 +50,7 @@ impl ReadModel {
         Ok(false)
     }
 
-    /// Returns the number of the last event that every known script was run for. No later event is
-    /// dropped.
+    /// Returns the last event that every known script was run for. No later event is dropped.
     pub fn ran_by_all_scripts(&self, merchant: &Key) -> ReadResult<u64> {
         Ok(RetentionCheck::of(self, merchant)?.ran_to)
     }
@@ -155,7 +153,6 @@ pub(crate) enum ActionRetention {
     Keep,
     /// It was settled so long ago that it may be dropped.
     Droppable(Box<Observed>),
-    /// It was dropped already.
     Dropped,
 }
 

@@ -67,7 +67,6 @@ pub struct CompactionResult {
 
 #[derive(Debug, Clone)]
 pub struct CompactionRequest {
-    /// Treatment of the records that the snapshot replaces.
     pub history: ArchivePolicy,
     pub at: DateTime<Utc>,
     pub actor: String,
@@ -93,8 +92,7 @@ pub struct CompactionLock {
 }
 
 impl Compactor {
-    /// Compacts the state. Reads much and waits for disks, so it belongs on a thread that may
-    /// block.
+    /// Compacts the state. It reads much and waits for disks: give it a thread that may block.
     pub async fn compact(&self, wanted: &CompactionRequest) -> OpenResult<CompactionResult> {
         let _alone = self.turn.alone.lock().await;
         self.check_open()?;
@@ -135,7 +133,6 @@ impl Compactor {
         Ok(records >= DUE_BYTES_MIN && records >= snapshot.saturating_mul(DUE_TIMES))
     }
 
-    /// Fails once the state is being closed.
     fn check_open(&self) -> OpenResult {
         if self.turn.closing.load(Ordering::SeqCst) { Err(OpenError::Closing) } else { Ok(()) }
     }
@@ -173,8 +170,9 @@ impl Compactor {
             at: wanted.at,
             actor: wanted.actor.clone(),
         };
-        let record = Record::Compacted(Box::new(compacted.clone()));
-        self.writer.append(Commit::of(vec![record])).await?;
+        self.writer
+            .append(Commit::of(vec![Record::Compacted(Box::new(compacted.clone()))]))
+            .await?;
         Ok(Some((compacted, body.len())))
     }
 
@@ -201,8 +199,7 @@ impl Compactor {
     /// Archives or drops the segments before the newest snapshot that a record names.
     fn archive_old_segments(&self, history: ArchivePolicy) -> OpenResult<usize> {
         let reader = JournalReader::over(Arc::clone(&self.journal));
-        let durable = self.writer.head().sequence;
-        let Some(head) = newest_named(&reader, durable)? else { return Ok(0) };
+        let Some(head) = newest_named(&reader, self.writer.head().sequence)? else { return Ok(0) };
         if reader.first()?.is_none_or(|first| first > head.sequence) {
             return Ok(0);
         }
@@ -288,7 +285,6 @@ impl Archive {
         Self { dir: PathBuf::new(), disk: OnceLock::from(disk) }
     }
 
-    /// Returns the archive's disk, if it exists.
     fn open_existing(&self) -> OpenResult<Option<Arc<dyn Disk>>> {
         if self.disk.get().is_none() && !self.dir.is_dir() {
             return Ok(None);
@@ -296,7 +292,6 @@ impl Archive {
         self.open_or_create().map(Some)
     }
 
-    /// Returns the archive's disk, and creates it if necessary.
     fn open_or_create(&self) -> OpenResult<Arc<dyn Disk>> {
         if let Some(disk) = self.disk.get() {
             return Ok(Arc::clone(disk));

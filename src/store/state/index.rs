@@ -121,8 +121,7 @@ fn replace_mark<T: Serialize>(
 
 /// Reads one of the index's own marks; an unreadable one counts as missing.
 pub(crate) fn read_mark<T: for<'a> Deserialize<'a>>(index: &dyn Index, key: &[u8]) -> Option<T> {
-    let bytes = index.get(key).ok()??;
-    ciborium::from_reader(&*bytes).ok()
+    ciborium::from_reader(&*index.get(key).ok()??).ok()
 }
 
 const FIRST: &str = "sled";
@@ -191,8 +190,7 @@ impl IndexSlots for IndexFolders {
     fn bytes(&self) -> u64 {
         let folder = self.dir.join(self.names.lock().0);
         let files = fs::read_dir(folder).into_iter().flatten().flatten();
-        let lengths = files.filter_map(|file| Some(file.metadata().ok()?.len()));
-        lengths.fold(0, u64::saturating_add)
+        files.filter_map(|file| Some(file.metadata().ok()?.len())).fold(0, u64::saturating_add)
     }
 }
 

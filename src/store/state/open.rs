@@ -113,7 +113,6 @@ impl OpenState {
         Ok(Self { writer, facts, vault, found, compactor, index, reader, _lock: lock })
     }
 
-    /// Checks the owner of this state; a state without an owner gets this one.
     pub async fn check_owner(&self, binding: &StateOwner) -> OpenResult {
         check_owner(&self.writer, &self.facts, binding).await
     }
@@ -139,7 +138,6 @@ impl OpenState {
         Ok(self.reader.base()?.map_or(0, |base| base.head.sequence))
     }
 
-    /// Returns the compactor, which works while the state is in use.
     pub fn compactor(&self) -> Arc<Compactor> {
         Arc::clone(&self.compactor)
     }
@@ -216,7 +214,6 @@ pub fn unreadable_values(facts: &ReadModel, vault: &Vault) -> ReadResult<Vec<Unr
     Ok(ills)
 }
 
-/// Returns the reason why a value cannot be unsealed.
 fn unseal_failure(vault: &Vault, reference: &str) -> Option<String> {
     let reference: VaultRef = match reference.parse() {
         Ok(reference) => reference,
@@ -235,11 +232,8 @@ pub struct StateParts {
     pub vault: Arc<dyn Disk>,
     /// The index as folded before; possibly empty.
     pub index: Arc<dyn Index>,
-    /// The id of this boot: an index left open under another one is not trusted.
     pub boot: String,
-    /// Rebuilds the index in any case.
     pub rebuild: bool,
-    /// The length of a new segment of the journal, in bytes.
     pub segment_bytes: u64,
     /// The mark outside the state directory; `None` for a copy that sends nothing.
     pub watch: Option<StateMark>,
@@ -327,9 +321,8 @@ fn catch_up(
     let trusted = trust.clean.filter(|clean| Some(clean.head) == known);
     let (journal, opened) = Journal::open(disk, JournalOptions { trusted, known, ..options })?;
     found.cut = opened.cut;
-    let known = load_base(&journal, index, known, found)?;
     let mut fold = IndexFold::new(index.clone());
-    let known = known.unwrap_or(Head::EMPTY);
+    let known = load_base(&journal, index, known, found)?.unwrap_or(Head::EMPTY);
     let records = journal.read_from(known.sequence.saturating_add(1));
     let head = snapshot::fold_records(&mut fold, records, known, &|| Ok(()))?;
     found.folded = head.sequence.saturating_sub(known.sequence);

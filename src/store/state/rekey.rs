@@ -70,7 +70,6 @@ pub enum RekeyError {
     Unsettled(#[source] MasterKeyError),
     #[error("the key was exchanged, but the journal does not record it: {0}")]
     Unrecorded(#[source] StoreError),
-    /// The configuration gives the key, and no new one was given.
     #[error(
         "exchange the key: secrets.key holds it; name the file of the new key with --new-key-file"
     )]

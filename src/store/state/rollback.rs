@@ -30,7 +30,6 @@ const RECORDS_MAX: u64 = 512;
 /// state was put back.
 #[derive(Debug, Clone)]
 pub struct MarkOptions {
-    /// The folder of marks.
     pub folder: PathBuf,
     /// True if the configuration names the folder: then a folder that cannot be used stops the
     /// opening.

@@ -20,7 +20,6 @@ use crate::store::read_model::model::{Changes, ReadModel, ReadResult};
 use crate::store::read_model::resources::{FOLD_VERSION, FoldProgress, PROGRESS, entries};
 use crate::store::writer::core::{Fold, decoded};
 
-/// Entries written at once.
 const BATCH_ENTRIES_MAX: usize = 256;
 
 /// Returns the body of a snapshot: every entry of the fold.
@@ -87,8 +86,7 @@ fn part<'a>(fields: &mut ByteReader<'a>) -> Option<&'a [u8]> {
     fields.take(to_usize(length))
 }
 
-/// Verifies that a record behind a snapshot, up to `last`, names it; otherwise the snapshot is
-/// foreign.
+/// Verifies that a record behind a snapshot, up to `last`, names it; otherwise it is foreign.
 pub(crate) fn is_named(reader: &JournalReader, base: &SnapshotHeader, last: u64) -> OpenResult {
     let why = "no later record names it";
     let wrong = || JournalError::Snapshot { file: base.file(), why };
@@ -119,7 +117,6 @@ pub(crate) fn newest_named(reader: &JournalReader, last: u64) -> OpenResult<Opti
     Ok(None)
 }
 
-/// Records folded in one transaction while catching up.
 const BATCH_RECORDS_MAX: usize = 32;
 
 /// Prefix of the index's own marks and of values that are no part of the state.
@@ -180,7 +177,6 @@ impl FreshIndex {
         body(&*fresh.index)
     }
 
-    /// Creates an index that holds exactly the body of the snapshot behind this record.
     pub(crate) fn from_snapshot(
         journal: &JournalReader,
         empty: Arc<dyn Index>,

@@ -61,7 +61,6 @@ pub(crate) struct Scan<'a> {
     at: u64,
     window: Vec<u8>,
     window_at: u64,
-    /// Bytes read at once.
     stride: usize,
 }
 
@@ -157,11 +156,9 @@ fn parse_generation(file: &str) -> Option<u64> {
     (generation_name(generation) == file).then_some(generation)
 }
 
-/// Returns the generation in use: the newest, or the first if no file exists. It grows with each
-/// compaction.
+/// Returns the newest generation, or the first if no file exists. It grows with each compaction.
 pub(crate) fn newest_generation(disk: &dyn Disk) -> io::Result<u64> {
-    let files = disk.list()?;
-    Ok(files.iter().filter_map(|file| parse_generation(file)).max().unwrap_or(0))
+    Ok(disk.list()?.iter().filter_map(|file| parse_generation(file)).max().unwrap_or(0))
 }
 
 /// Removes the files that an earlier compaction left behind beside this generation.

@@ -26,7 +26,6 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::store::disk::directory::{create_private, sync_dir};
 
-/// The name of the key file, beside the state directory.
 pub const KEY_FILE: &str = ".reckon.key";
 /// Longer than any key file; bounds the read.
 const FILE_BYTES_MAX: u64 = 256;
@@ -105,8 +104,7 @@ impl MasterKey {
         }
     }
 
-    /// Writes the complete file beside its place and links it there; fails if the place is
-    /// occupied.
+    /// Writes the complete file beside its place and links it there; fails if it is occupied.
     pub(crate) fn write_new(&self, path: &Path, rng: &mut dyn CryptoRng) -> io::Result<()> {
         let dir = folder_of(path);
         let temporary = dir.join(format!("{KEY_FILE}.{:016x}", rng.next_u64()));

@@ -56,8 +56,7 @@ pub(crate) struct NewKey {
 impl NewKey {
     /// Returns the payload that stores the key under the present master key.
     pub(crate) fn payload(&self, wrapping: &Wrapping) -> Option<Vec<u8>> {
-        let wrapped = wrapping.wrap(&self.id, self.nonce, &self.subject, &self.key)?;
-        Some(key_payload(&self.id, &wrapped))
+        Some(key_payload(&self.id, &wrapping.wrap(&self.id, self.nonce, &self.subject, &self.key)?))
     }
 }
 
@@ -111,23 +110,18 @@ impl DataKeys {
         }
     }
 
-    /// Returns true if a subject has any key that is not destroyed.
-    pub(crate) fn any_of(&self, subject: &str) -> bool {
+    /// Returns these keys with all of one subject destroyed; `None` if it has none.
+    pub(crate) fn with_erased(&self, subject: &str) -> Option<Self> {
         let own =
             |slot: &KeySlot| matches!(slot, KeySlot::Live(wrapped) if wrapped.subject == subject);
-        self.slots.values().any(own)
-    }
-
-    /// Returns these keys with all of one subject destroyed.
-    pub(crate) fn with_erased(&self, subject: &str) -> Self {
-        let erase = |slot: &KeySlot| match slot {
-            KeySlot::Live(wrapped) if wrapped.subject == subject => KeySlot::Erased,
-            KeySlot::Live(_) | KeySlot::Erased => slot.clone(),
-        };
+        if !self.slots.values().any(own) {
+            return None;
+        }
+        let erase = |slot: &KeySlot| if own(slot) { KeySlot::Erased } else { slot.clone() };
         let slots = self.slots.iter().map(|(id, slot)| (*id, erase(slot))).collect();
         let mut current = self.current.clone();
         current.remove(subject);
-        Self { slots, current }
+        Some(Self { slots, current })
     }
 
     /// Returns these keys under another master key, all of them retired.
@@ -209,8 +203,7 @@ pub fn state_identity(disk: &dyn Disk, master: &MasterKey) -> VaultResult<Identi
 
 /// Returns the keys of a vault; `None` if there is no file of keys.
 pub(crate) fn read_wrapping(disk: &dyn Disk, master: &MasterKey) -> VaultResult<Option<Wrapping>> {
-    let length = frame::length(disk, KEYS_FILE).map_err(VaultError::io("read", KEYS_FILE))?;
-    if length == 0 {
+    if frame::length(disk, KEYS_FILE).map_err(VaultError::io("read", KEYS_FILE))? == 0 {
         return Ok(None);
     }
     let first = Scan::new(disk, KEYS_FILE, 0).and_then(|mut scan| scan.here());
@@ -279,14 +272,12 @@ impl<'a> Blob<'a> {
         let reference = VaultRef(fields.array()?);
         let (key, nonce) = (fields.array()?, fields.array()?);
         let length = usize::from(fields.u16()?);
-        let subject = fields.take(length)?;
-        Some(Self { reference, key, nonce, subject, sealed: fields.rest() })
+        Some(Self { reference, key, nonce, subject: fields.take(length)?, sealed: fields.rest() })
     }
 
     /// Returns the payload that this was read from, up to its ciphertext.
     pub(crate) fn without_content<'b>(&self, payload: &'b [u8]) -> &'b [u8] {
-        let named = payload.len().saturating_sub(self.sealed.len());
-        payload.get(..named).unwrap_or(payload)
+        payload.get(..payload.len().saturating_sub(self.sealed.len())).unwrap_or(payload)
     }
 
     pub(crate) fn open(&self, key: &DataKey) -> Option<Zeroizing<Vec<u8>>> {

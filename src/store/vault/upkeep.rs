@@ -40,7 +40,6 @@ use crate::store::vault::values::{Vault, VaultState};
 use crate::store::vault::wrapping::Identity;
 use crate::store::vault::{frame, keys};
 
-/// Bytes written at once.
 const PIECE_BYTES: usize = 1 << 20;
 /// Maximum of bytes that are copied while writers wait.
 const TAIL_BYTES: u64 = 1 << 20;
@@ -57,9 +56,8 @@ impl Vault {
     /// Lists the existing values. Values written from now on are kept in any case.
     pub fn survey(&self) -> VaultResult<ValueSurvey> {
         let (file, end) = self.extent()?;
-        let read = VaultError::io("read", keys::DATA_FILE);
         let mut scan = Scan::until(self.disk(), &file, 0, end);
-        let places = list_values(&mut scan).map_err(read)?;
+        let places = list_values(&mut scan).map_err(VaultError::io("read", keys::DATA_FILE))?;
         Ok(ValueSurvey { end, named: NameSearch::of(places.keys()) })
     }
 
@@ -190,8 +188,7 @@ impl VaultCopy {
             self.dropped = self.dropped.saturating_add(1);
             return;
         };
-        let at = self.written.saturating_add(to_u64(piece.len()));
-        self.places.insert(blob.reference, at);
+        self.places.insert(blob.reference, self.written.saturating_add(to_u64(piece.len())));
         self.keys.insert(blob.key);
         let is_erased = self.erased.contains(&blob.key);
         let kept = if is_erased { blob.without_content(payload) } else { payload };
@@ -262,8 +259,7 @@ impl Vault {
         state.keys(self.disk())?;
         let (wrapping, rekeyed) = state.wrapping.exchange(new, said, rng)?;
         let keys = state.keys.as_ref().map(|keys| keys.rewrap(&state.wrapping, &wrapping, rng));
-        let keys = keys.transpose()?.unwrap_or_default();
-        state.replace_keys(self.disk(), keys, Some(wrapping))?;
+        state.replace_keys(self.disk(), keys.transpose()?.unwrap_or_default(), Some(wrapping))?;
         Ok(rekeyed)
     }
 
@@ -272,7 +268,6 @@ impl Vault {
         self.state().poisoned.is_some()
     }
 
-    /// Returns the identity that the state keeps for ever, under any master key.
     pub fn identity(&self) -> Identity {
         self.state().wrapping.identity.clone()
     }
@@ -353,8 +348,7 @@ impl NameSearch {
 
 /// Returns the key that the beginning of a sealed text names.
 fn key_of_text(text: &[u8]) -> Option<KeyId> {
-    let bytes = BASE64_STANDARD_NO_PAD.decode(text).ok()?;
-    bytes.get(16..32)?.try_into().ok()
+    BASE64_STANDARD_NO_PAD.decode(text).ok()?.get(16..32)?.try_into().ok()
 }
 
 #[cfg(test)]

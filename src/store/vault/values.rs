@@ -48,15 +48,13 @@ pub(crate) struct VaultInner {
     state: Mutex<VaultState>,
     /// Locked while written files are made durable, or one file is replaced by another.
     pub(super) syncing: Mutex<()>,
-    /// Locked by the one running compaction.
     pub(super) compacting: Mutex<()>,
 }
 
 impl Vault {
     /// Opens the vault on this disk, or creates it.
     pub fn open(disk: Arc<dyn Disk>, master: &MasterKey) -> VaultResult<Self> {
-        let newest = newest_generation(disk.as_ref());
-        let generation = newest.map_err(VaultError::io("list", "*"))?;
+        let generation = newest_generation(disk.as_ref()).map_err(VaultError::io("list", "*"))?;
         let wrapping = verify_key(disk.as_ref(), &generation_name(generation), master)?;
         let state = Mutex::new(VaultState::new(wrapping, generation));
         let (syncing, compacting) = (Mutex::default(), Mutex::default());
@@ -98,7 +96,6 @@ impl Vault {
         state.poison_on_failure(done)
     }
 
-    /// Makes everything written so far durable.
     pub fn sync(&self) -> VaultResult {
         let _no_exchange = self.shared.syncing.lock();
         let (unsynced, data) = {
@@ -140,15 +137,13 @@ impl Vault {
     pub fn unseal_text(&self, text: &str) -> VaultResult<Zeroizing<Vec<u8>>> {
         let none = VaultRef([0; 16]);
         let Some(sealed) = text.strip_prefix(SEALED) else {
-            let named = text.parse().map_err(|_| VaultError::Damaged { reference: none });
-            return self.unseal(&named?);
+            return self
+                .unseal(&text.parse().map_err(|_| VaultError::Damaged { reference: none })?);
         };
         let payload = BASE64_STANDARD_NO_PAD.decode(sealed).unwrap_or_default();
-        let blob = Blob::read(&payload).ok_or(VaultError::Damaged { reference: none })?;
-        self.unseal_blob(&blob)
+        self.unseal_blob(&Blob::read(&payload).ok_or(VaultError::Damaged { reference: none })?)
     }
 
-    /// Unseals a value whose fields were read.
     fn unseal_blob(&self, blob: &Blob<'_>) -> VaultResult<Zeroizing<Vec<u8>>> {
         let reference = blob.reference;
         let mut state = self.state();
@@ -172,12 +167,8 @@ impl Vault {
     pub fn erase(&self, subject: &str) -> VaultResult {
         let mut state = self.state();
         state.refuse_if_poisoned()?;
-        let keys = state.keys(self.disk())?;
-        if !keys.any_of(subject) {
-            return Ok(());
-        }
-        let left = keys.with_erased(subject);
-        state.replace_keys(self.disk(), left, None)
+        let left = state.keys(self.disk())?.with_erased(subject);
+        left.map_or(Ok(()), |left| state.replace_keys(self.disk(), left, None))
     }
 
     pub(crate) fn disk(&self) -> &dyn Disk {
@@ -284,7 +275,6 @@ pub(crate) struct VaultState {
     /// The last used key, in the open: many values of one subject follow one another.
     pub(crate) recent: Option<(KeyId, DataKey)>,
     pub(crate) used: BTreeSet<KeyId>,
-    /// The generation of the file that holds the values.
     pub(crate) generation: u64,
     pub(crate) places: Option<BTreeMap<VaultRef, u64>>,
     /// Files written since the last sync.

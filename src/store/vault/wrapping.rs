@@ -29,8 +29,7 @@ const REKEYED: u8 = 3;
 const SEALED_BYTES: usize = 32 + 32 + NAME_BYTES + 16;
 const NAME_BYTES: usize = 16;
 
-/// The part of a state that no exchange of its master key changes: the keys of its digests, and its
-/// name.
+/// The part of a state that no exchange of its master key changes: its digests' keys and name.
 #[derive(Clone, derive_more::Debug)]
 #[debug("Identity({name})")]
 pub struct Identity {
@@ -81,7 +80,6 @@ impl Identity {
         &self.name
     }
 
-    /// Returns the last exchange of the master key, if there was one.
     pub fn last_rekey(&self) -> Option<&Rekeyed> {
         self.about.as_ref().map(|about| &about.last)
     }
@@ -101,8 +99,7 @@ impl Identity {
 impl Wrapping {
     /// Returns the keys of a state whose master key was never exchanged.
     pub(crate) fn new(master: &MasterKey) -> Self {
-        let header = [&[CHECK][..], &key_check(master)].concat();
-        Self::with(master, header, Identity::of(master))
+        Self::with(master, [&[CHECK][..], &key_check(master)].concat(), Identity::of(master))
     }
 
     /// Returns the keys of a state whose file of keys begins with this payload.
@@ -111,14 +108,10 @@ impl Wrapping {
         let lost = || VaultError::KeysLost;
         match fields.u8() {
             Some(CHECK) => {
-                let found = fields.array().ok_or_else(lost)?;
-                let own = equal_constant_time(found, key_check(master));
+                let own = equal_constant_time(fields.array().ok_or_else(lost)?, key_check(master));
                 own.then(|| Self::new(master)).ok_or(VaultError::WrongKey)
             }
-            Some(REKEYED) => {
-                let identity = read_identity(master, fields)?;
-                Ok(Self::with(master, first.to_vec(), identity))
-            }
+            Some(REKEYED) => Ok(Self::with(master, first.to_vec(), read_identity(master, fields)?)),
             Some(_) | None => Err(lost()),
         }
     }
@@ -149,7 +142,6 @@ impl Wrapping {
         Ok((Self::with(new, header, identity), last))
     }
 
-    /// Returns a digest of sealed content that is useless without the master key.
     pub(crate) fn digest(&self, subject: &str, content: &[u8]) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_keyed(&self.identity.content);
         hasher.update(&to_u64(subject.len()).to_le_bytes());
@@ -183,8 +175,7 @@ impl Wrapping {
 }
 
 fn key_check(master: &MasterKey) -> [u8; 32] {
-    let key = master.derive("reckon 2026 vault check v1");
-    blake3::keyed_hash(&key, b"reckon vault").into()
+    blake3::keyed_hash(&master.derive("reckon 2026 vault check v1"), b"reckon vault").into()
 }
 
 /// Compares in constant time.
@@ -215,8 +206,7 @@ fn read_identity(master: &MasterKey, mut fields: ByteReader<'_>) -> VaultResult<
         return Err(if had { VaultError::Rekeyed { at } } else { VaultError::WrongKey });
     }
     let plain = key::decrypt(&master.derive(SEALING), &nonce, sealed, bytes);
-    let identity = plain.and_then(|plain| Identity::from_plain(&plain, about));
-    identity.ok_or(VaultError::KeysLost)
+    plain.and_then(|plain| Identity::from_plain(&plain, about)).ok_or(VaultError::KeysLost)
 }
 
 fn associated_data(id: &KeyId, subject: &str) -> Vec<u8> {

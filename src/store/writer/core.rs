@@ -23,7 +23,6 @@ use crate::store::journal::log::{BODY_BYTES_MAX, Journal};
 use crate::store::vault::keys::SealedValue;
 use crate::store::vault::values::Vault;
 
-/// The combined content of commits.
 struct CommitGroup<R> {
     blobs: Vec<SealedValue>,
     bodies: Vec<Vec<u8>>,
@@ -230,8 +229,7 @@ impl<R: Clone, F: Fold<R>> WriterCore<R, F> {
         Ok(())
     }
 
-    /// Acknowledges the callers that wait for this step at most. A caller that was dropped is not
-    /// an error.
+    /// Acknowledges the callers that wait for this step at most; some may have been dropped.
     fn answer(&mut self, reached: AckPoint) {
         let done = |waiter: &mut Waiter| reached == AckPoint::Folded || waiter.when == reached;
         for Waiter { answer, last, when: _ } in self.waiters.extract_if(.., done) {
@@ -249,7 +247,6 @@ pub fn decode(sequence: u64, body: &[u8]) -> StoreResult<Record> {
         .map_err(|error| StoreError::Decode { sequence, why: error.to_string() })
 }
 
-/// Decodes records in order, each with its head.
 pub(crate) fn decoded(
     records: impl Iterator<Item = JournalResult<JournalRecord>>,
 ) -> impl Iterator<Item = StoreResult<(Head, Record)>> {
@@ -264,12 +261,10 @@ pub(crate) fn decoded(
 pub struct Commit<R> {
     /// Values that the records refer to; durable before them.
     pub blobs: Vec<SealedValue>,
-    /// The records, in order.
     pub records: Vec<R>,
 }
 
 impl<R> Commit<R> {
-    /// Returns a commit of records without sealed values.
     pub fn of(records: Vec<R>) -> Self {
         Self { blobs: Vec::new(), records }
     }
@@ -287,7 +282,6 @@ pub trait Fold<R>: Send {
         false
     }
 
-    /// Returns the notes of the resources that applied records changed.
     fn changed_resources(&self) -> ChangedResources {
         ChangedResources::default()
     }
@@ -334,7 +328,6 @@ impl Syncs {
         self.total_us.fetch_add(micros, Ordering::Relaxed);
     }
 
-    /// Returns the counts so far.
     pub fn counts(&self) -> SyncCounts {
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let within = self.classes.each_ref().map(load);

@@ -95,7 +95,6 @@ where
         *self.head.lock()
     }
 
-    /// Returns the durations of the journal's syncs so far.
     pub fn syncs(&self) -> &Syncs {
         &self.syncs
     }
@@ -179,8 +178,7 @@ where
                 parts.await.map_err(|_| StoreError::Closed)
             }
             WriterForm::Inline(core) => {
-                let core = core.lock().await.take().ok_or(StoreError::Closed)?;
-                Ok(core.finish())
+                Ok(core.lock().await.take().ok_or(StoreError::Closed)?.finish())
             }
         }
     }
