@@ -26,8 +26,7 @@ const NO_OUTPUT: [&str; 2] = ["print", "debug"];
 /// Reserved words of the language that are names of host functions.
 const HOST_KEYWORDS: [&str; 1] = ["void"];
 
-/// Returns an engine with every host function and limit. The engine reads no clock, disk or random
-/// number.
+/// Returns an engine with every host function and limit. It reads no clock, disk or random number.
 pub(crate) fn engine() -> Engine {
     let mut engine = Engine::new_raw();
     StandardPackage::new().register_into_engine(&mut engine);

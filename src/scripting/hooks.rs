@@ -92,8 +92,7 @@ impl Hooks {
         Some(EventHandler { script: script.clone(), function: function.to_owned() })
     }
 
-    /// Returns the functions for events of this type. Each script provides the function of the
-    /// type, else its `on_event`.
+    /// Returns the functions for events of this type; a script without one has its `on_event`.
     pub fn handlers(&self, event_type: &str) -> Vec<EventHandler> {
         self.scripts.keys().filter_map(|script| self.handler(script, event_type)).collect()
     }
@@ -191,8 +190,7 @@ impl Hooks {
     }
 }
 
-/// Returns the quota that a run would exceed. A run that does not increase the stored size never
-/// exceeds one.
+/// Returns the quota that a run would exceed: never one, unless it increases the stored size.
 fn exceeded_quota(reads: &dyn Reads, script: &str, done: &RunOutput) -> Option<String> {
     if done.stored.is_empty() && done.added.is_empty() {
         return None;

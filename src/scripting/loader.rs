@@ -93,8 +93,7 @@ fn check_failure_problem(sources: &[ScriptSource]) -> Vec<PlacedIssue> {
     sources.first().map(|source| source.problem((1, 1), "bug", message, help)).into_iter().collect()
 }
 
-/// Compiles modules, then scripts. The problems are those that appear only when a module's
-/// constants are evaluated.
+/// Compiles modules, then scripts: a module's constants may be wrong only when they are evaluated.
 fn assemble(
     engine: &mut Engine,
     units: &Units<'_>,
@@ -226,8 +225,7 @@ fn collect_imports<'s>(units: &Units<'s>, unit: &ScriptUnit<'s>, all: &mut Vec<&
     }
 }
 
-/// Compiles the modules of a set without cycles and adds them to the engine. An `import` can reach
-/// no other place.
+/// Compiles the modules of a set without cycles into the engine. An `import` reaches nothing else.
 fn register_modules(engine: &mut Engine, units: &Units<'_>, problems: &mut Vec<PlacedIssue>) {
     let mut order = Vec::new();
     for unit in units.values().filter(|unit| unit.source.is_module()) {

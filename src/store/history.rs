@@ -59,8 +59,7 @@ pub struct EffectHistory {
 }
 
 impl EffectHistory {
-    /// Returns true if an id of the service, or a mark, belongs to an object that this effect
-    /// created or changed.
+    /// Returns true if an id or a mark belongs to an object that this effect created or changed.
     pub fn concerns(&self, id: &str) -> bool {
         self.ids.iter().any(|one| one == id)
             || self.intent.target.as_ref().is_some_and(|target| target.as_str() == id)
@@ -176,8 +175,7 @@ fn add_record(story: &mut ResourceHistory, stands: RecordRef, record: Record) {
 
 type EntryText<'a> = (DateTime<Utc>, &'a str, Option<String>);
 
-/// Returns the entry of a record; `None` for effects, approvals of bindings, and records that are
-/// about no resource.
+/// Returns the entry of a record; `None` for effects, approvals of bindings, and for no resource.
 fn entry_text(record: &Record) -> Option<EntryText<'_>> {
     Some(match record {
         Record::Observation(fact) => observation_text(fact),

@@ -357,8 +357,7 @@ pub(crate) fn shared_names(all: &[(&ScriptUnit<'_>, Vec<NamedAction>)]) -> Vec<P
     problems
 }
 
-/// Returns an event function that both scripts have, or that one has while the other handles all
-/// events.
+/// Returns an event function that both scripts have, or one while the other handles all events.
 fn common_event<'u>(one: &'u ScriptUnit<'_>, other: &'u ScriptUnit<'_>) -> Option<&'u str> {
     let hooks = |unit: &'u ScriptUnit<'_>| -> Vec<&'u str> {
         let names = unit.functions.iter().map(|function| function.name.as_str());

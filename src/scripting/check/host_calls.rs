@@ -57,8 +57,7 @@ impl FileChecker<'_> {
         }
     }
 
-    /// Links of test merchants are harmless, and the merchant is known only at run time, so this is
-    /// a warning.
+    /// Only a warning: links of test merchants are harmless, and a run alone knows the merchant.
     fn check_link(&mut self, at: Position) {
         let before = self.problems.len();
         self.check_right(ScriptPower::CardLink, at);
@@ -105,8 +104,7 @@ impl FileChecker<'_> {
         self.warn(at, "former_name", &message, &help);
     }
 
-    /// Warns about a script that reads and writes a key in concurrent runs, where one run
-    /// overwrites the update of another.
+    /// Warns about a key read and written in concurrent runs: one overwrites another's update.
     pub(crate) fn check_counters(&mut self) {
         let concurrency = super::declarations::concurrency(self.unit).unwrap_or(1);
         let (true, true, Some(at)) = (

@@ -29,8 +29,7 @@ const KEYWORDS: [&str; 24] = [
     "as", "true", "false",
 ];
 
-/// Returns message and fix for a reserved word as the key of a map; `None` if the problem is
-/// another one.
+/// Returns message and fix for a reserved word as the key of a map; `None` for another problem.
 fn reserved_key(source: &ScriptSource, at: (usize, usize), kind: &P) -> Option<(String, String)> {
     let word = source.key_at(at)?;
     let is_kept = KEYWORDS.contains(&word.as_str())

@@ -78,8 +78,7 @@ pub(crate) fn to_json(value: &Dynamic) -> Result<Value, String> {
     nested_to_json(value, 0, leaf_to_json, |map| map)
 }
 
-/// Converts a value to JSON with these conversions of leaves and maps; an error if the value nests
-/// too deep, or a leaf has no JSON form.
+/// Converts a value to JSON; an error if it nests too deep, or a leaf has no JSON form.
 fn nested_to_json(
     value: &Dynamic,
     depth: usize,
@@ -127,8 +126,7 @@ fn leaf_to_json(value: &Dynamic) -> Result<Value, String> {
 
 // Direct conversion of JSON text to script values.
 
-/// Converts a text from outside. Returns `None` if the text is not JSON, or holds a fractional
-/// number.
+/// Converts a text from outside; `None` if it is not JSON, or holds a fractional number.
 fn parse_direct(text: &[u8]) -> Option<Dynamic> {
     let mut text = serde_json::Deserializer::from_slice(text);
     let value = text.deserialize_any(DynamicSeed).ok()?;

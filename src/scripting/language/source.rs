@@ -34,8 +34,7 @@ impl ScriptSource {
         Self { path: name.to_owned(), display_path: name.to_owned(), text: text.into() }
     }
 
-    /// Returns the path without `.rhai`: the name of a script, or the path in the `import` of a
-    /// module.
+    /// Returns the path without `.rhai`: the name of a script, or of a module in an `import`.
     pub fn name(&self) -> &str {
         self.path.strip_suffix(ENDING).unwrap_or(&self.path)
     }

@@ -69,8 +69,7 @@ pub(crate) fn throw(message: impl Into<String>) -> Box<EvalAltResult> {
     message.into().into()
 }
 
-/// Message for the sum of a text and money, which is refused: a join would silently turn an amount
-/// into a text.
+/// Message for the sum of a text and money: a join would silently turn an amount into a text.
 pub(crate) const NO_SUM: &str = "a text and money do not add up";
 /// Fix for that error, for people.
 pub(crate) const NO_SUM_HELP: &str = "write `${amount}` within a text to show an amount; a sum begins with money, such as `money(\"0.00 USD\")`";

@@ -270,8 +270,7 @@ fn file_digest(kept: &ExistingBackup, entry: &BackupFile) -> std::io::Result<Dig
     Ok(Digest::from_bytes(hasher.finalize().into()))
 }
 
-/// Folds the records into memory and checks that the chain is intact and ends at the manifest's
-/// head. The vault is verified separately.
+/// Folds the records into memory; their chain must be intact and end at the manifest's head.
 pub(crate) fn fold_in_memory(kept: &ExistingBackup) -> Result<VerifiedBackup, BackupProblem> {
     let wrong = |error: &dyn fmt::Display| problem("journal", error);
     let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());

@@ -88,8 +88,7 @@ pub enum BackupLayout {
 }
 
 impl BackupLayout {
-    /// Returns `Folder` for an existing folder, a trailing slash, or a name without an extension;
-    /// `File` otherwise.
+    /// Returns `Folder` for a folder, a trailing slash, or a name without an extension.
     pub fn of(path: &Path) -> Self {
         let slash = path.as_os_str().as_encoded_bytes().ends_with(b"/");
         if slash || path.is_dir() || path.extension().is_none() { Self::Folder } else { Self::File }
@@ -231,8 +230,7 @@ fn files_to_copy(source: &BackupSource) -> Result<Vec<FileCopy<'_>>, BackupError
     Ok(plan)
 }
 
-/// Returns the contents of a backup of this source by `FOLDER/FILE`, for the simulator, whose disks
-/// are in memory.
+/// Returns the contents of a backup by `FOLDER/FILE`, for the simulator with its disks in memory.
 pub(crate) fn contents(source: &BackupSource) -> Result<BTreeMap<String, Vec<u8>>, BackupError> {
     let mut held = BTreeMap::new();
     for copy in files_to_copy(source)? {
@@ -317,8 +315,7 @@ impl<'a> BackupTarget<'a> {
     }
 }
 
-/// Reads the next bytes of a file. The file of keys may be replaced at any time, so it is read in
-/// one piece.
+/// Reads the next bytes of a file; the file of keys at once, since it may be replaced at any time.
 fn read_piece(copy: &FileCopy<'_>, at: u64) -> std::io::Result<Vec<u8>> {
     if copy.file == KEYS_FILE {
         return if at == 0 { copy.disk.read_at(&copy.file, 0, usize::MAX) } else { Ok(Vec::new()) };

@@ -48,8 +48,7 @@ pub trait Disk: Send + Sync + Debug {
     /// Replaces or creates a file as a whole. After a crash the content is the old or the new one.
     fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
 
-    /// Renames a file, durably; an existing file `to` is replaced. The content must be durable
-    /// before.
+    /// Renames a file, durably; replaces an existing `to`. The content must be durable before.
     fn rename(&self, name: &str, to: &str) -> io::Result<()>;
 
     /// Extends the file with written zeros to at least `len` bytes; creates it if it does not
@@ -232,8 +231,7 @@ pub(crate) fn seal_header(fields: &[&[u8]], length: usize) -> Vec<u8> {
     header
 }
 
-/// Returns the fields behind the magic bytes of a header, if its crc32 over the first `covered`
-/// bytes is valid.
+/// Returns the fields behind the magic bytes of a header with a valid crc32 over `covered` bytes.
 pub(crate) fn open_header(header: &[u8], covered: usize, magic: [u8; 8]) -> Option<ByteReader<'_>> {
     let crc = ByteReader::new(bytes_from(header, covered)).u32()?;
     let covered = header.get(..covered)?;

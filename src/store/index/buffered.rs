@@ -75,8 +75,7 @@ impl BufferedIndex {
 }
 
 impl PendingChanges {
-    /// Passes on all changes. Readers wait meanwhile, so that none misses a change that is in
-    /// neither place.
+    /// Passes on all changes. Readers wait, so that none misses a change that is in neither place.
     fn pass_on(&mut self) -> IndexResult {
         let changes = mem::take(&mut self.changes);
         self.bytes = 0;
@@ -155,8 +154,7 @@ impl Index for BufferedIndex {
     }
 }
 
-/// Appends the entries behind with the changes laid over them, in key order, up to the key `end` if
-/// given.
+/// Appends the entries behind, with the changes laid over them, up to the key `end`; in key order.
 fn merge<'a>(
     behind: Vec<KeyValue>,
     changed: &mut Peekable<impl Iterator<Item = (&'a Vec<u8>, &'a Option<Vec<u8>>)>>,

@@ -89,8 +89,7 @@ impl Batch {
         }
     }
 
-    /// Returns up to `limit` entries under `prefix`, behind the key `after`, as they will be once
-    /// this batch is applied to `index`.
+    /// Returns up to `limit` entries under `prefix`, behind `after`, as this batch will leave them.
     pub fn scan_from(
         &self,
         index: &dyn Index,

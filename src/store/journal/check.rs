@@ -119,8 +119,7 @@ impl Journal {
     }
 }
 
-/// Returns the offset at which a walk enters a segment: behind the trusted record, or behind a
-/// header that continues it.
+/// Returns where a walk enters a segment: behind the trusted record, or behind a fitting header.
 fn enter(segment: &Segment, start: &Position, head: Head) -> JournalResult<usize> {
     if segment.first == start.segment && start.ends > HEADER_BYTES {
         return Ok(to_usize(start.ends));

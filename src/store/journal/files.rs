@@ -129,8 +129,7 @@ fn create_journal(
     Ok((Journal::at(disk, options, Position::START, tail), opened))
 }
 
-/// Returns the start of the verification: the trusted position once it is confirmed, else the first
-/// record.
+/// Returns the start of the verification: the confirmed trusted position, else the first record.
 fn start_position(
     disk: &dyn Disk,
     segments: &[u64],
@@ -254,8 +253,7 @@ impl JournalReader {
         segment::list_segments(self.disk())
     }
 
-    /// Passes the bytes of every file to `show`, one after the other: records and snapshots as they
-    /// are on the disk.
+    /// Passes the bytes of every file to `show`: records and snapshots as they are on the disk.
     pub fn each_file(&self, mut show: impl FnMut(&[u8])) -> JournalResult {
         let segments = self.segments()?.into_iter().map(segment::segment_name);
         let snapshots = segment::list_snapshots(self.disk())?.into_iter();

@@ -167,8 +167,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Starts the next segment. The former segment is made durable first, so that damage in it can
-    /// never pass for a torn tail.
+    /// Starts the next segment. The former one is made durable first: damage in it is no torn tail.
     pub(crate) fn roll(&mut self, size: usize) -> JournalResult {
         self.sync_tail()?;
         let capacity = self.segment_bytes.max(HEADER_BYTES.saturating_add(to_u64(size)));
@@ -217,8 +216,7 @@ pub struct HighWater {
 }
 
 impl HighWater {
-    /// Reads the mark of the state with this id; nothing is written. A file without one valid
-    /// sector counts as missing.
+    /// Reads the mark of the state with this id. A file without one valid sector counts as missing.
     pub fn open(disk: Arc<dyn Disk>, id: &str) -> io::Result<Self> {
         let file = format!("{id}.mark");
         let bytes = match disk.read_at(&file, 0, SECTOR_BYTES.saturating_mul(2)) {

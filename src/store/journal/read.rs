@@ -12,8 +12,7 @@ use crate::store::journal::chain::{
 use crate::store::journal::segment::{Segment, SnapshotHeader};
 use crate::store::journal::{chain, check, segment};
 
-/// A handle that reads records. Its caller must pass what is durable: the reader never looks
-/// further.
+/// A handle that reads records. Its caller must pass what is durable: no reader looks further.
 #[derive(Debug, Clone)]
 pub struct JournalReader {
     disk: Arc<dyn Disk>,
@@ -44,8 +43,7 @@ impl JournalReader {
         }
     }
 
-    /// Returns the durable records of the segment that begins with `first`: up to `last`, or to its
-    /// end.
+    /// Returns the durable records of the segment that begins with `first`, up to `last` at most.
     pub fn segment_records(
         &self,
         first: u64,
@@ -248,8 +246,7 @@ impl JournalSet {
         Ok((picked, dropped))
     }
 
-    /// Verifies the chain to this head, from the first record that exists; returns that record's
-    /// sequence.
+    /// Verifies the chain to this head, from the first record that exists; returns its sequence.
     pub fn verify(&self, head: Head) -> JournalResult<u64> {
         self.retry_while_moving(|| self.verify_once(head))
     }

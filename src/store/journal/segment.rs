@@ -199,8 +199,7 @@ pub(crate) fn list_snapshots(disk: &dyn Disk) -> JournalResult<Vec<u64>> {
     Ok(all)
 }
 
-/// Returns the snapshot at which the journal begins: the oldest one that a segment follows; `None`
-/// if the journal begins at its first record.
+/// Returns the oldest snapshot that a segment follows; `None` if the journal begins at record 1.
 pub(crate) fn base_snapshot(
     disk: &dyn Disk,
     segments: &[u64],

@@ -243,8 +243,7 @@ pub(crate) fn is_doubted(entries: &impl Entries, ran: &HookRunRecord) -> Folded<
     Ok(!new_events(entries, &ran.merchant)?.covers(ran.number))
 }
 
-/// Events of a merchant whose hooks no lost state can have run: those behind this number, if any;
-/// all events, if they are in no list.
+/// Events whose hooks no lost state can have run: those behind this number; all, if in no list.
 pub(crate) struct NewEvents {
     listed: bool,
     from: Option<u64>,
@@ -279,8 +278,7 @@ pub(crate) fn mark_doubted(changes: &mut Changes<'_>, pending: &PendingAction) {
     }
 }
 
-/// Handles a restored backup: pending action requests may be done already, and no event is
-/// certainly new.
+/// Handles a restored backup: pending actions may be done already, and no event is certainly new.
 pub(crate) fn doubt_pending(changes: &mut Changes<'_>) -> Folded {
     changes.remove_under(NEW_EVENTS.prefix())?;
     for mut pending in ACTION_REQUESTS.list(changes)? {

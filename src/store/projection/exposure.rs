@@ -131,8 +131,7 @@ fn recent_key(mode: Mode, merchant: &Key, key: &Key, moved: &RecordedMove) -> Ve
 }
 
 impl ReadModel {
-    /// Returns the tally of a span: a run or a UTC day, by name; for one merchant or, with `None`,
-    /// for all.
+    /// Returns the tally of a run or a UTC day, by name; for one merchant or, with `None`, for all.
     pub fn tally(
         &self,
         (span, name): (LimitPeriod, &str),

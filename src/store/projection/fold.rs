@@ -123,8 +123,7 @@ fn are_together(one: &Record, next: &Record) -> bool {
         || hooks::are_together(one, next)
 }
 
-/// Folds one record, several posts, or several runs of hooks. Groups of posts and runs belong to no
-/// resource's history.
+/// Folds one record, or a group of posts or hook runs, which belong to no resource's history.
 fn fold_group(changes: &mut Changes<'_>, group: &[(u64, Record)]) -> Folded {
     if let [(sequence, record)] = group {
         journal_refs::note_position(changes, *sequence, record)?;
@@ -241,8 +240,7 @@ fn consequence(
     }
 }
 
-/// Applies a person's word that an intent on hold did not happen: the fields that its change
-/// would have set become unknown.
+/// Applies a person's word that an intent on hold did not happen: its fields become unknown.
 fn forget_unproved_fields(
     changes: &mut Changes<'_>,
     intent: &Intent,
@@ -275,8 +273,7 @@ fn hold(changes: &mut Changes<'_>, key: &Key, reason: &str, at: DateTime<Utc>) -
     })
 }
 
-/// Records a person's approval of a live binding. The approval covers only what it names, not the
-/// binding of the moment.
+/// Records a person's approval of a live binding. It covers what it names, not the present binding.
 fn approve_binding(changes: &mut Changes<'_>, approval: &BindingApproval) -> Folded {
     let key = &approval.binding.merchant;
     change_observed(changes, key, (key, approval.at), |known| {
@@ -292,8 +289,7 @@ fn dismiss_orphan(changes: &mut Changes<'_>, seen: &OrphanDismissed) -> Folded {
     Ok(OBSERVED.put(changes, &seen.key, &known)?)
 }
 
-/// Applies `EmptyRemote`, an operator's declaration that nothing at the service is ours: holds of
-/// surveys end, and surveys need no marks.
+/// Applies the declaration that nothing at the service is ours: holds end, surveys need no marks.
 fn empty_remote(changes: &mut Changes<'_>, at: DateTime<Utc>) -> Folded {
     EMPTY_REMOTE.put(changes, (), &at)?;
     operator::end_holds(changes)?;

@@ -30,8 +30,7 @@ pub(crate) fn are_together(one: &Record, next: &Record) -> bool {
     way_of(one).is_some_and(|way| way_of(next) == Some(way))
 }
 
-/// Returns the merchant and lane of a run; `None` for a retry, or for a record from before scripts
-/// had lanes.
+/// Returns merchant and lane of a run; `None` for a retry, or a record from before lanes.
 fn lane_of(ran: &HookRunRecord) -> Option<(&Key, &ScriptIdentity)> {
     Some((&ran.merchant, ran.script_identity.as_ref().filter(|_| !ran.is_retry)?))
 }
@@ -61,8 +60,7 @@ pub(crate) fn fold_run(changes: &mut Changes<'_>, ran: &HookRunRecord) -> Folded
     requests::count_ended(changes, ended)
 }
 
-/// Folds runs of one script that are [together](are_together): one run for each event, in the order
-/// of events. The cursor is read once and written once.
+/// Folds runs of one script that are [together](are_together); reads and writes the cursor once.
 pub(crate) fn fold_runs<'a>(
     changes: &mut Changes<'_>,
     rans: impl Iterator<Item = &'a HookRunRecord>,
@@ -119,8 +117,7 @@ fn count_runs(ledger: &mut EventLedger, ran: &HookRunRecord) {
     ledger.failures = ledger.failures.saturating_add(many(ran.failures.len()));
 }
 
-/// Advances the merchant's ledger: hooks of an event run once, in the order of events. The scripts
-/// in `held` keep their place.
+/// Advances the merchant's ledger, in the order of events. The scripts in `held` keep their place.
 fn advance_ledger(
     changes: &mut Changes<'_>,
     (merchant, number): (&Key, u64),

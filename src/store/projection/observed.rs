@@ -79,8 +79,7 @@ pub(crate) fn move_resource(changes: &mut Changes<'_>, record: &MovedRecord) -> 
     Ok(OBSERVED.put(changes, from, &gone)?)
 }
 
-/// Folds an observation or a person's decision about a missing document. The first mark for pruning
-/// is kept.
+/// Folds an observation or a person's decision about a missing document. The first mark is kept.
 pub(crate) fn fold_missing_document(
     changes: &mut Changes<'_>,
     record: &MissingDocumentRecord,
@@ -141,8 +140,7 @@ pub(crate) fn refuse_credentials(
     })
 }
 
-/// Makes the merchant own all or none of its known public keys, and releases the keys that it no
-/// longer has.
+/// Makes the merchant own all or none of its public keys, and releases those that it no longer has.
 pub(crate) fn assign_keys(
     changes: &mut Changes<'_>,
     merchant: &Key,

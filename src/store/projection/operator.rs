@@ -145,8 +145,7 @@ impl ReadModel {
         })
     }
 
-    /// Returns true if this state began empty, and no person declared that nothing at the service
-    /// is ours.
+    /// Returns true if this state began empty, and no person declared the service empty of ours.
     pub fn began_empty(&self) -> ReadResult<bool> {
         Ok(self.epoch()?.is_none() && !self.is_empty_remote()?)
     }

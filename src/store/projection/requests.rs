@@ -100,8 +100,7 @@ fn action_name(wish: &ActionRequest, nth: usize) -> Name {
     counted.unwrap_or_else(|| wish.name.clone())
 }
 
-/// Returns the digest of an earlier request of the same name, and the script that made it as far as
-/// it is known.
+/// Returns the digest of an earlier request of the same name, and its script as far as it is known.
 fn find_request(
     entries: &impl Entries,
     id: &ActionRequestId,
@@ -175,8 +174,7 @@ pub(crate) fn count_ended(changes: &mut Changes<'_>, ended: Vec<EndedAction>) ->
 const ADD: &str = "kv_add";
 const ADD_NAME: &str = "kv-add";
 
-/// Stores the values of one run. Returns the additions that failed, since another run changed the
-/// value's type meanwhile.
+/// Stores the values of one run. Returns the additions that failed: the value's type had changed.
 pub(crate) fn store_values(
     changes: &mut Changes<'_>,
     (ran, run): (&HookRunRecord, &HookRun),

@@ -77,8 +77,7 @@ pub(crate) fn apply_retention(changes: &mut Changes<'_>, retained: &EventsDroppe
     })
 }
 
-/// Removes an event, and the observed version of its object if nothing about the object is newer
-/// than the horizon.
+/// Removes an event, and its object unless something about the object is newer than the horizon.
 fn remove_event(
     changes: &mut Changes<'_>,
     told: &VerifiedEvent,
@@ -94,8 +93,7 @@ fn remove_event(
     Ok(())
 }
 
-/// Removes the notes about an action, unless it went to the service: then an event about it may
-/// still arrive.
+/// Removes the notes about an action, unless it went to the service: an event may still arrive.
 fn remove_notes(changes: &mut Changes<'_>, granted: &ActionResult) -> Folded {
     let Ok(name) = granted.id.action_name() else { return Ok(()) };
     let key = Action::key(&granted.id.merchant, &name);

@@ -65,8 +65,7 @@ table_reads! {
     /// Returns true if a lost state may have done an action: in this state its event was known
     /// before the complete list of events was read.
     fn is_doubted(action: &Key) -> bool = DOUBTED_ACTIONS.has(action);
-    /// Returns true if a merchant's complete list of events was read since this state or its epoch
-    /// began.
+    /// Returns true if a merchant's whole list of events was read since this state or epoch began.
     fn has_read_all_events(merchant: &Key) -> bool = NEW_EVENTS.has(merchant);
 }
 

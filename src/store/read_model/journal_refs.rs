@@ -83,8 +83,7 @@ impl ReadModel {
 /// Sequences on one page: an entry stays below 4 KB.
 const PAGE_MAX: usize = 400;
 
-/// Facts that hold the id of another object of the service, such as the payment that a recurring
-/// charge began with.
+/// Facts that hold the id of another object of the service, such as a recurring charge's payment.
 const IDS: [&str; 7] = [
     "first_charge",
     "transaction",

@@ -170,8 +170,7 @@ impl ReadModel {
         index.get(key)?.map(|value| decode(key, &value)).transpose()
     }
 
-    /// Returns SHA-256 over the sorted entries of the fold. Two states with the same digest are
-    /// equal.
+    /// Returns SHA-256 over the sorted entries of the fold: states with the same digest are equal.
     pub fn digest(&self) -> ReadResult<Digest> {
         let mut all = Vec::new();
         for (key, value) in entries(&*self.index)? {
@@ -220,8 +219,7 @@ pub(crate) fn entries(index: &dyn Index) -> ReadResult<Vec<KeyValue>> {
     Ok(all)
 }
 
-/// Returns the resources that a batch changes: their observed state, their suspension, or the
-/// records about them or their intents.
+/// Returns the resources whose observed state, suspension or records a batch changes.
 pub(crate) fn changed_resources(batch: &Batch) -> ReadResult<BTreeSet<Key>> {
     let mut names = BTreeSet::new();
     for prefix in [OBSERVED.prefix(), SEQUENCES.prefix(), SUSPENDED.prefix()] {
@@ -258,8 +256,7 @@ impl ReadModel {
         Ok(ignored)
     }
 
-    /// Returns at most `most` posted ids of a merchant that wait to be verified, longest waiting
-    /// first.
+    /// Returns at most `most` posted ids that wait to be verified, longest waiting first.
     pub fn events_waiting(&self, merchant: &Key, most: usize) -> ReadResult<Vec<String>> {
         // No page is empty.
         let pages = EVENTS_WAITING.under(merchant).entries_after(self, None, most)?;
@@ -272,8 +269,7 @@ impl ReadModel {
         entries.iter().map(|(key, _)| forged.parse(key)).collect()
     }
 
-    /// Returns the ids of a merchant's newest events in the order in which they became known,
-    /// newest first.
+    /// Returns the ids of a merchant's events as they became known, newest first.
     pub fn events_newest(&self, merchant: &Key, most: usize) -> ReadResult<Vec<String>> {
         let mut ids = Vec::new();
         for number in (1..=self.event_ledger(merchant)?.verified).rev().take(most) {
@@ -291,8 +287,7 @@ pub struct CachedEntry<T> {
 }
 
 impl ReadModel {
-    /// Returns the observed state of a resource that is read often. Decodes the entry only if its
-    /// bytes differ from those of `before`.
+    /// Returns the observed state of a resource; decodes it only if it differs from `before`.
     pub fn observed_cached(
         &self,
         key: &Key,

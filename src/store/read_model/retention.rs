@@ -33,8 +33,7 @@ impl ReadModel {
         EVENT_NUMBERS.under(merchant).entries_after(self, Some(after), most)
     }
 
-    /// Returns true if any of these verified events may be dropped: everything that follows from it
-    /// is settled.
+    /// Returns true if any of these verified events may be dropped: all that follows is settled.
     pub fn can_drop_any(
         &self,
         merchant: &Key,

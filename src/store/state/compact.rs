@@ -261,8 +261,7 @@ fn bytes_on_disk(disk: &dyn Disk) -> std::io::Result<u64> {
 pub enum ArchivePolicy {
     /// The records are archived.
     Keep,
-    /// The records are archived. A segment is dropped once all of it is older than this, in
-    /// seconds.
+    /// The records are archived. A segment is dropped once all of it is this old, in seconds.
     KeepFor(i64),
     /// The records are dropped, and so is the present archive.
     Drop,

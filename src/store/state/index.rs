@@ -53,8 +53,7 @@ pub fn open_closed(
     Ok(clean.map(|clean| ClosedIndex { index, head: clean.head, _lock: lock }))
 }
 
-/// Opens a private index, beside any state. Flushed values survive the end of the process, but not
-/// a power cut.
+/// Opens a private index, beside any state. Flushed values survive the process, but no power cut.
 pub fn private_index(dir: &Path) -> IndexResult<Arc<dyn Index>> {
     Ok(Arc::new(SledIndex::open(dir)?.without_sync()))
 }
@@ -100,8 +99,7 @@ pub async fn close_state(
     Ok(position.head)
 }
 
-/// Notes the boot under which the index is open: until a clean stop, a power cut may leave
-/// anything.
+/// Notes the boot under which the index is open: a power cut may leave anything until a clean stop.
 pub(crate) fn mark_open(index: &dyn Index, boot: &str) -> OpenResult {
     replace_mark(index, CLEAN, (BOOT, &boot))
 }
@@ -133,8 +131,7 @@ const NEWER: &str = "sled.newer";
 pub trait IndexSlots: Send + Sync + Debug {
     fn create(&self) -> IndexResult<Arc<dyn Index>>;
 
-    /// Notes, durably, that the fresh index is in use, and removes the former one, which no code
-    /// uses any more.
+    /// Notes, durably, that the fresh index is in use, and removes the former one, now unused.
     fn switch(&self) -> IndexResult {
         Ok(())
     }

@@ -153,8 +153,7 @@ impl OpenState {
         done
     }
 
-    /// Closes the state cleanly, so that the next opening starts from here. A running compaction is
-    /// ended first.
+    /// Closes the state cleanly, after ending a compaction: the next opening starts from here.
     pub async fn close(self) -> OpenResult<Head> {
         self.compactor.stop().await;
         close_state(&self.writer, &*self.index).await
@@ -248,8 +247,7 @@ pub struct AssembledState {
     pub found: OpenReport,
 }
 
-/// Assembles a state: opens the vault, verifies the journal, and folds the index up to the
-/// journal's head.
+/// Assembles a state: opens the vault, verifies the journal, and folds the index up to its head.
 pub fn assemble(
     pieces: StateParts,
     key: &MasterKey,

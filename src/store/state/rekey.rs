@@ -44,8 +44,7 @@ pub struct Rekeyer {
 
 #[derive(Debug, Clone)]
 pub struct RekeyRequest {
-    /// The file of the new key, if the configuration gives the key; otherwise a new key is
-    /// generated.
+    /// The file of the new key, if the configuration gives the key; else a key is generated.
     pub new_key_file: Option<PathBuf>,
     pub at: DateTime<Utc>,
     pub actor: String,
@@ -79,8 +78,7 @@ pub enum RekeyError {
 }
 
 impl Rekeyer {
-    /// Creates the rekeyer of this state. `key_file` is the one beside it, unless the configuration
-    /// gives the key.
+    /// Creates the rekeyer of this state. No `key_file`: the configuration gives the key.
     pub fn new(state: &OpenState, key_file: Option<KeyFile>, rng: ChaCha20Rng) -> Self {
         let (vault, writer) = (state.vault.clone(), Arc::clone(&state.writer));
         Self { vault, writer, key_file, rng: Mutex::new(rng) }

@@ -26,13 +26,11 @@ const ID_FILE: &str = "id";
 /// Maximum of records searched for the last time in an older journal.
 const RECORDS_MAX: u64 = 512;
 
-/// Location of a state's mark, and the author of the epoch's record if the mark shows that the
-/// state was put back.
+/// Location of a state's mark, and the author of the epoch's record if the state was put back.
 #[derive(Debug, Clone)]
 pub struct MarkOptions {
     pub folder: PathBuf,
-    /// True if the configuration names the folder: then a folder that cannot be used stops the
-    /// opening.
+    /// True if the configuration names the folder: then it must be usable for the state to open.
     pub required: bool,
     /// The id for a state that has none yet.
     pub fresh: [u8; 16],
@@ -52,8 +50,7 @@ pub struct StateMark {
 }
 
 impl MarkOptions {
-    /// Reads the mark of the state in this directory; `None` if the folder cannot be used and is
-    /// not required.
+    /// Reads the mark of the state; `None` if the folder cannot be used and is not required.
     pub(crate) fn watch(
         &self,
         dir: &Path,

@@ -195,8 +195,7 @@ fn parse_key_slot(payload: &[u8]) -> Option<(KeyId, KeySlot)> {
     Some((id, KeySlot::Live(WrappedKey { subject, nonce, sealed, retired: kind == RETIRED })))
 }
 
-/// Returns the identity of the state whose vault is on this disk. A disk without a vault gets the
-/// one of this key.
+/// Returns the identity of the state whose vault is on this disk, or else the one of this key.
 pub fn state_identity(disk: &dyn Disk, master: &MasterKey) -> VaultResult<Identity> {
     Ok(read_wrapping(disk, master)?.unwrap_or_else(|| Wrapping::new(master)).identity)
 }
@@ -216,8 +215,7 @@ pub(crate) const DATA_FILE: &str = frame::FIRST;
 
 /// Prefix of a sealed text; the name of a value in the vault is hex digits alone.
 pub(crate) const SEALED: &str = "sealed:";
-/// The longest sealed value within a record, in bytes: longer ones would make records and index
-/// heavy.
+/// The longest sealed value within a record, in bytes: longer ones make records and index heavy.
 const WITHIN_BYTES_MAX: usize = 16 << 10;
 
 /// A value sealed and ready to be written; its `Debug` shows no plaintext.
@@ -252,8 +250,7 @@ pub(crate) struct Blob<'a> {
     sealed: &'a [u8],
 }
 
-/// Seals a value into its payload, bound to its name, key and subject; the subject is shorter than
-/// 64 KiB.
+/// Seals a value into its payload, bound to name, key and subject (shorter than 64 KiB).
 pub(crate) fn seal_value(
     reference: VaultRef,
     (id, key): (&KeyId, &DataKey),

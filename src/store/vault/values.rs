@@ -179,8 +179,7 @@ impl Vault {
         self.shared.state.lock()
     }
 
-    /// Returns the key of a subject. A subject without one gets a new key, which must be written
-    /// with the value.
+    /// Returns the key of a subject, or a new one, which must be written with the value.
     fn key_for(
         &self,
         subject: &str,

@@ -272,8 +272,7 @@ impl<R> Commit<R> {
 
 /// Folds durable records into the index.
 pub trait Fold<R>: Send {
-    /// Applies records with their sequences, in order and in one transaction of the index together
-    /// with `head`, which is the last of them.
+    /// Applies records in order, in one transaction of the index with `head`, the last of them.
     fn apply(&mut self, batch: &[(u64, R)], head: Head) -> StoreResult;
 
     /// Returns true if something leaves the process once this record is durable: then the journal's

@@ -99,8 +99,7 @@ where
         &self.syncs
     }
 
-    /// Returns the notes of the resources that folded records changed and that were not taken
-    /// since.
+    /// Returns the notes of the resources that folded records changed, as far as not yet taken.
     pub fn changed_resources(&self) -> &ChangedResources {
         &self.changed
     }
