@@ -13,7 +13,7 @@ use crate::policy::ScriptPower;
 use crate::scripting::host::call::{HostCall, HostFn};
 use crate::scripting::host::session::{HostError, RunLimitError, RunSession};
 use crate::scripting::host::{actions, calculation, money, reads, script_event};
-use crate::scripting::language::source::{ScriptSource, place};
+use crate::scripting::language::source::{Place, ScriptSource, place};
 use crate::scripting::language::values::throw;
 use crate::scripting::language::{limits, values};
 
@@ -132,7 +132,7 @@ pub struct RunFailure {
     pub cause: FailureCause,
     pub message: String,
     /// Line and column of the cause, from 1, if there is one.
-    pub place: Option<(usize, usize)>,
+    pub place: Option<Place>,
     pub log: Vec<String>,
 }
 
@@ -153,7 +153,7 @@ pub enum FailureCause {
     Missing,
 }
 
-fn at_place(place: Option<(usize, usize)>) -> String {
+fn at_place(place: Option<Place>) -> String {
     place.map(|(line, column)| format!(" at {line}:{column}")).unwrap_or_default()
 }
 
@@ -177,9 +177,7 @@ impl RunFailure {
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the language describes other errors")]
-pub(crate) fn classify_error(
-    error: &EvalAltResult,
-) -> (FailureCause, String, Option<(usize, usize)>) {
+pub(crate) fn classify_error(error: &EvalAltResult) -> (FailureCause, String, Option<Place>) {
     let (inner, place) = innermost_error(error, None);
     let message = match inner {
         EvalAltResult::ErrorTerminated(..) => "it took too long and was stopped".to_owned(),
@@ -213,10 +211,7 @@ fn missing_field_message(name: &str) -> String {
     }
 }
 
-fn innermost_error(
-    error: &EvalAltResult,
-    outer: Option<(usize, usize)>,
-) -> (&EvalAltResult, Option<(usize, usize)>) {
+fn innermost_error(error: &EvalAltResult, outer: Option<Place>) -> (&EvalAltResult, Option<Place>) {
     let place = place(error.position()).or(outer);
     if let EvalAltResult::ErrorInFunctionCall(_, _, inner, _)
     | EvalAltResult::ErrorInModule(_, inner, _) = error

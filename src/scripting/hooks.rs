@@ -31,6 +31,7 @@ use crate::scripting::host::script_event::{ScriptEvent, remove_private_of_event}
 use crate::scripting::host::session::{Reads, RunOutput, RunSession};
 use crate::scripting::language::limits::DeadlineGuard;
 use crate::scripting::language::names::ScriptNames;
+use crate::scripting::language::source::Issues;
 use crate::scripting::language::values::ScriptResult;
 use crate::scripting::language::{limits, names};
 
@@ -68,7 +69,7 @@ pub struct Hooks {
     pub(crate) engine: Arc<Engine>,
     pub(crate) scripts: Arc<BTreeMap<String, CompiledScript>>,
     pub(crate) names: Arc<ScriptNames>,
-    pub(crate) warnings: Arc<Vec<PlacedIssue>>,
+    pub(crate) warnings: Arc<Issues>,
 }
 
 impl Hooks {

@@ -16,7 +16,7 @@ use crate::scripting::engine::{builtin_functions, engine};
 use crate::scripting::hooks::{CompiledScript, Hooks, ScriptQueue};
 use crate::scripting::language::limits::on_stack;
 use crate::scripting::language::names::{ConfiguredNames, ScriptNames};
-use crate::scripting::language::source::{ScriptSource, is_template};
+use crate::scripting::language::source::{Issues, ScriptSource, is_template};
 use crate::scripting::language::{names, template};
 
 /// Word in every script that uses templates.
@@ -29,15 +29,12 @@ impl Hooks {
     ///
     /// # Errors
     /// Every problem of the set, with warnings; then no part of the set is used.
-    pub fn load(
-        sources: &[ScriptSource],
-        known: &ConfiguredNames,
-    ) -> Result<Self, Vec<PlacedIssue>> {
+    pub fn load(sources: &[ScriptSource], known: &ConfiguredNames) -> Result<Self, Issues> {
         on_stack(|| load(sources, known)).unwrap_or_else(|| Err(check_failure_problem(sources)))
     }
 }
 
-fn load(sources: &[ScriptSource], known: &ConfiguredNames) -> Result<Hooks, Vec<PlacedIssue>> {
+fn load(sources: &[ScriptSource], known: &ConfiguredNames) -> Result<Hooks, Issues> {
     let mut engine = engine();
     let builtin = builtin_functions(&engine);
     let mut problems = Vec::new();
@@ -67,7 +64,7 @@ fn load(sources: &[ScriptSource], known: &ConfiguredNames) -> Result<Hooks, Vec<
 fn read_units<'s>(
     engine: &Engine,
     sources: &'s [ScriptSource],
-    problems: &mut Vec<PlacedIssue>,
+    problems: &mut Issues,
 ) -> Units<'s> {
     sources
         .iter()
@@ -87,7 +84,7 @@ pub(crate) fn experiment_engine(sources: &[ScriptSource]) -> Engine {
 }
 
 /// Returns the problem for a failure of the check itself; the set is refused all the same.
-fn check_failure_problem(sources: &[ScriptSource]) -> Vec<PlacedIssue> {
+fn check_failure_problem(sources: &[ScriptSource]) -> Issues {
     let message = "internal error: the check of the scripts panicked";
     let help = "remove one script after the other to find the cause, then report this bug";
     sources.first().map(|source| source.problem((1, 1), "bug", message, help)).into_iter().collect()
@@ -98,7 +95,7 @@ fn assemble(
     engine: &mut Engine,
     units: &Units<'_>,
     sources: &[ScriptSource],
-) -> Result<BTreeMap<String, CompiledScript>, Vec<PlacedIssue>> {
+) -> Result<BTreeMap<String, CompiledScript>, Issues> {
     let mut problems = Vec::new();
     register_modules(engine, units, &mut problems);
     let mut scripts = BTreeMap::new();
@@ -154,7 +151,7 @@ fn module_problem(source: &ScriptSource, error: &EvalAltResult) -> PlacedIssue {
 type Units<'s> = BTreeMap<&'s str, ScriptUnit<'s>>;
 
 /// Reports imports of a missing file, of a script, or of a module that imports its importer.
-fn check_imports(units: &Units<'_>, problems: &mut Vec<PlacedIssue>) {
+fn check_imports(units: &Units<'_>, problems: &mut Issues) {
     for unit in units.values() {
         for import in &unit.imports {
             if let Some((message, help)) = import_problem(units, unit, import) {
@@ -226,7 +223,7 @@ fn collect_imports<'s>(units: &Units<'s>, unit: &ScriptUnit<'s>, all: &mut Vec<&
 }
 
 /// Compiles the modules of a set without cycles into the engine. An `import` reaches nothing else.
-fn register_modules(engine: &mut Engine, units: &Units<'_>, problems: &mut Vec<PlacedIssue>) {
+fn register_modules(engine: &mut Engine, units: &Units<'_>, problems: &mut Issues) {
     let mut order = Vec::new();
     for unit in units.values().filter(|unit| unit.source.is_module()) {
         collect_imports(units, unit, &mut order);

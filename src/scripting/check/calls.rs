@@ -51,8 +51,7 @@ impl FileChecker<'_> {
         }
         let (name, count) = (call.name.as_str(), call.args.len());
         if call.is_qualified() {
-            let root = call.namespace.root().to_owned();
-            return self.check_module_call(&root, call.namespace.position(), name, count, at);
+            return self.check_module_call(call, at);
         }
         if name == POINTER {
             return self.check_pointer(call);
@@ -141,15 +140,9 @@ impl FileChecker<'_> {
             .unwrap_or_else(|| "list all functions with `reckon hooks doc`".to_owned())
     }
 
-    fn check_module_call(
-        &mut self,
-        alias: &str,
-        alias_at: Position,
-        name: &str,
-        count: usize,
-        at: Position,
-    ) {
-        if !self.check_alias(alias, alias_at) {
+    fn check_module_call(&mut self, call: &FnCallExpr, at: Position) {
+        let (alias, name, count) = (call.namespace.root(), call.name.as_str(), call.args.len());
+        if !self.check_alias(alias, call.namespace.position()) {
             return;
         }
         let Some(module) = self.set.module(self.unit, alias) else { return };

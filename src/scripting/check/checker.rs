@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use rhai::{ASTFlags, ASTNode, Expr, FlowControl, Position, Stmt};
 
 use crate::base::wording::did_you_mean;
-use crate::model::issue::{PlacedIssue, Severity};
-use crate::scripting::check::declarations::{self, CheckSet, Function, ScriptUnit};
+use crate::model::issue::Severity;
+use crate::scripting::check::declarations::{self, CheckSet, Function, NamedAction, ScriptUnit};
 use crate::scripting::language::names::{EVENT_FIELDS, is_hook};
-use crate::scripting::language::source::place_or_start;
+use crate::scripting::language::source::{Issues, place_or_start};
 
 /// Name under which a script reads the constants outside its functions.
 const GLOBAL: &str = "global";
@@ -26,12 +26,12 @@ type TypedVariable = (String, Option<SumType>);
 pub(crate) struct FileChecker<'a> {
     pub(crate) set: &'a CheckSet<'a>,
     pub(crate) unit: &'a ScriptUnit<'a>,
-    pub(crate) problems: Vec<PlacedIssue>,
+    pub(crate) problems: Issues,
     /// Functions of the file that it calls itself.
     pub(crate) called: BTreeSet<String>,
     /// Host functions that the file calls, with the position of the first call.
     pub(crate) host_calls: BTreeMap<&'static str, Position>,
-    pub(crate) names: Vec<declarations::NamedAction>,
+    pub(crate) names: Vec<NamedAction>,
     /// Variables in scope with their certain types, the innermost block last.
     scopes: Vec<Vec<TypedVariable>>,
     /// Variables of the file that are assigned anywhere, so that their types are not certain.
@@ -317,7 +317,7 @@ fn assigned_variables(unit: &ScriptUnit<'_>) -> BTreeSet<String> {
     names
 }
 
-pub(crate) fn check_set(set: &CheckSet<'_>) -> Vec<PlacedIssue> {
+pub(crate) fn check_set(set: &CheckSet<'_>) -> Issues {
     let mut problems = Vec::new();
     let mut all = Vec::new();
     for one in set.units.values() {
@@ -330,10 +330,7 @@ pub(crate) fn check_set(set: &CheckSet<'_>) -> Vec<PlacedIssue> {
 }
 
 /// Returns every problem in one readable file, and the names that it gives to actions.
-fn check_unit(
-    set: &CheckSet<'_>,
-    unit: &ScriptUnit<'_>,
-) -> (Vec<PlacedIssue>, Vec<declarations::NamedAction>) {
+fn check_unit(set: &CheckSet<'_>, unit: &ScriptUnit<'_>) -> (Issues, Vec<NamedAction>) {
     let mut walk = FileChecker::new(set, unit);
     for value in unit.constants.values() {
         walk.check_expression(value);

@@ -10,19 +10,16 @@ use super::syntax::{Parsed, parse};
 use crate::base::wording;
 use crate::model::issue::{PlacedIssue, Severity};
 use crate::scripting::language::names::{self, ANY_EVENT, ScriptNames, is_hook};
-use crate::scripting::language::source::{ScriptSource, place, place_or_start};
+use crate::scripting::language::source::{Issues, Place, ScriptSource, place, place_or_start};
 use crate::scripting::language::values::ScriptMoment;
 
 /// Prefix that the language gives to anonymous functions.
 const NAMELESS: &str = "anon$";
 
-/// A line and a column, from 1.
-pub(crate) type SourcePosition = (usize, usize);
-
 pub(crate) struct Function {
     pub(crate) name: String,
     pub(crate) parameters: Vec<String>,
-    pub(crate) place: SourcePosition,
+    pub(crate) place: Place,
     pub(crate) body: Vec<Stmt>,
 }
 
@@ -37,7 +34,7 @@ pub(crate) struct Import {
     /// Imported path; `None` if it is not a plain text.
     pub(crate) path: Option<String>,
     pub(crate) alias: String,
-    pub(crate) place: SourcePosition,
+    pub(crate) place: Place,
 }
 
 pub(crate) struct ScriptUnit<'a> {
@@ -87,7 +84,7 @@ impl<'a> CheckSet<'a> {
 pub(crate) fn read_unit<'a>(
     engine: &Engine,
     source: &'a ScriptSource,
-    problems: &mut Vec<PlacedIssue>,
+    problems: &mut Issues,
 ) -> ScriptUnit<'a> {
     let Parsed { tree, unparsed: lost } = parse(engine, source, problems);
     let mut unit = ScriptUnit {
@@ -141,7 +138,7 @@ fn body(tree: &AST, name: &str, count: usize) -> Vec<Stmt> {
 
 /// Records one statement outside functions: an import, a constant, or one that never runs.
 #[expect(clippy::wildcard_enum_match_arm, reason = "every other statement has the same problem")]
-fn read_statement(unit: &mut ScriptUnit<'_>, statement: &Stmt, problems: &mut Vec<PlacedIssue>) {
+fn read_statement(unit: &mut ScriptUnit<'_>, statement: &Stmt, problems: &mut Issues) {
     let source = unit.source;
     let mut report = |at, message: &str, help: &str| {
         problems.push(source.problem(place_or_start(at), "loose", message, help));
@@ -182,11 +179,7 @@ const PREFIX: &str = "on_";
 
 /// Reports hooks that are never called, or take another number of arguments. `called` holds the
 /// functions that the file calls itself.
-pub(crate) fn check_reach(
-    unit: &ScriptUnit<'_>,
-    called: &BTreeSet<String>,
-    problems: &mut Vec<PlacedIssue>,
-) {
+pub(crate) fn check_reach(unit: &ScriptUnit<'_>, called: &BTreeSet<String>, problems: &mut Issues) {
     let functions = unit.functions.iter().filter(|function| !function.is_anonymous());
     let module = unit.source.is_module();
     let mut answers = module || unit.unreadable || unit.unparsed.iter().any(|name| is_hook(name));
@@ -307,7 +300,7 @@ pub(crate) fn since(unit: &ScriptUnit<'_>) -> Option<DateTime<Utc>> {
 }
 
 /// Reports invalid constants: in a module, or with an unfit value.
-pub(crate) fn check_constants(unit: &ScriptUnit<'_>, problems: &mut Vec<PlacedIssue>) {
+pub(crate) fn check_constants(unit: &ScriptUnit<'_>, problems: &mut Issues) {
     let count = format!(
         "`{CONCURRENCY}` is how many events the script is run for at once: 1 to {AT_ONCE_MAX}"
     );
@@ -338,10 +331,10 @@ pub(crate) fn check_constants(unit: &ScriptUnit<'_>, problems: &mut Vec<PlacedIs
 // script requests it.
 
 /// A name that a script gives to an action, and its line and column.
-pub(crate) type NamedAction = (String, (usize, usize));
+pub(crate) type NamedAction = (String, Place);
 
 /// Reports names that two scripts with a common event share.
-pub(crate) fn shared_names(all: &[(&ScriptUnit<'_>, Vec<NamedAction>)]) -> Vec<PlacedIssue> {
+pub(crate) fn shared_names(all: &[(&ScriptUnit<'_>, Vec<NamedAction>)]) -> Issues {
     let mut problems = Vec::new();
     for (index, (unit, names)) in all.iter().enumerate() {
         for (earlier, taken) in all.iter().take(index) {
@@ -372,8 +365,8 @@ fn common_event<'u>(one: &'u ScriptUnit<'_>, other: &'u ScriptUnit<'_>) -> Optio
 fn shared_name_problem(
     unit: &ScriptUnit<'_>,
     name: &str,
-    place: (usize, usize),
-    (earlier, first): (&ScriptUnit<'_>, (usize, usize)),
+    place: Place,
+    (earlier, first): (&ScriptUnit<'_>, Place),
     event: &str,
 ) -> PlacedIssue {
     let other = earlier.source.name();

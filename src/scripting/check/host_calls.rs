@@ -79,12 +79,7 @@ impl FileChecker<'_> {
     }
 
     /// Warns about the former name of a called function, and of each option of the call.
-    pub(crate) fn check_former_names(
-        &mut self,
-        rows: &[&'static HostFn],
-        call: &FnCallExpr,
-        at: Position,
-    ) {
+    pub(crate) fn check_former_names(&mut self, rows: &[&HostFn], call: &FnCallExpr, at: Position) {
         let name = call.name.as_str();
         if let Some(row) = rows.iter().find(|row| row.former_name == Some(name)) {
             self.warn_of_former_name(name, row.name, at);

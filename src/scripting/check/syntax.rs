@@ -6,7 +6,7 @@ use rhai::{AST, Engine, LexError, ParseError, ParseErrorType as P};
 
 use crate::base::wording::{count_noun, did_you_mean};
 use crate::model::issue::PlacedIssue;
-use crate::scripting::language::source::{ScriptSource, defined_functions, place};
+use crate::scripting::language::source::{Issues, Place, ScriptSource, defined_functions, place};
 
 /// Returns the problem at its place, or at the end of the file if it has none.
 pub(crate) fn problem(source: &ScriptSource, error: &ParseError) -> PlacedIssue {
@@ -30,7 +30,7 @@ const KEYWORDS: [&str; 24] = [
 ];
 
 /// Returns message and fix for a reserved word as the key of a map; `None` for another problem.
-fn reserved_key(source: &ScriptSource, at: (usize, usize), kind: &P) -> Option<(String, String)> {
+fn reserved_key(source: &ScriptSource, at: Place, kind: &P) -> Option<(String, String)> {
     let word = source.key_at(at)?;
     let is_kept = KEYWORDS.contains(&word.as_str())
         || matches!(kind, P::Reserved(reserved) if *reserved == word);
@@ -204,11 +204,7 @@ pub(crate) struct Parsed {
 }
 
 /// Parses a file. Each unparsable piece is reported and removed, and the rest is parsed again.
-pub(crate) fn parse(
-    engine: &Engine,
-    source: &ScriptSource,
-    problems: &mut Vec<PlacedIssue>,
-) -> Parsed {
+pub(crate) fn parse(engine: &Engine, source: &ScriptSource, problems: &mut Issues) -> Parsed {
     let mut parts = split_parts(&source.text);
     let mut lost = BTreeSet::new();
     for _ in 0..ERRORS_MAX {
@@ -229,21 +225,21 @@ pub(crate) fn parse(
 }
 
 /// One piece of a file: from the line where an item begins to the line where the next one does.
-struct SourcePart {
+struct Part {
     first: usize,
     text: String,
 }
 
 /// Splits a text into pieces; functions begin at the start of a line, as is usual.
-fn split_parts(text: &str) -> Vec<SourcePart> {
-    let mut parts: Vec<SourcePart> = Vec::new();
+fn split_parts(text: &str) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
     for (index, line) in text.split_inclusive('\n').enumerate() {
         let begins = ["fn ", "private fn ", "import ", "const "];
         let begins = begins.iter().any(|word| line.starts_with(word));
         match parts.last_mut().filter(|_| !begins) {
             Some(part) => part.text.push_str(line),
             None => {
-                parts.push(SourcePart { first: index.saturating_add(1), text: line.to_owned() });
+                parts.push(Part { first: index.saturating_add(1), text: line.to_owned() });
             }
         }
     }
@@ -251,13 +247,9 @@ fn split_parts(text: &str) -> Vec<SourcePart> {
 }
 
 /// Returns the piece that holds an error. With `open`, the piece before it, which was not closed.
-fn failed_part(
-    parts: &mut [SourcePart],
-    line: Option<usize>,
-    open: bool,
-) -> Option<&mut SourcePart> {
+fn failed_part(parts: &mut [Part], line: Option<usize>, open: bool) -> Option<&mut Part> {
     let line = line.unwrap_or(usize::MAX);
-    let written = |part: &SourcePart| !part.text.trim().is_empty();
-    let before = |part: &SourcePart| if open { part.first < line } else { part.first <= line };
+    let written = |part: &Part| !part.text.trim().is_empty();
+    let before = |part: &Part| if open { part.first < line } else { part.first <= line };
     parts.iter_mut().rev().find(|part| before(part) && written(part))
 }

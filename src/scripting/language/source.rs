@@ -19,6 +19,12 @@ pub(super) const TEMPLATES: &str = "templates/";
 pub(super) const TEXT: &str = ".txt";
 pub(super) const HTML: &str = ".html";
 
+/// A line and a column, from 1.
+pub type Place = (usize, usize);
+
+/// Problems of one or more files.
+pub type Issues = Vec<PlacedIssue>;
+
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ScriptSource {
     /// Path within the scripts folder, with slashes: `dunning.rhai`, `lib/dates.rhai`.
@@ -47,7 +53,7 @@ impl ScriptSource {
     /// Returns a problem at a line and column, both from 1; the word at that place is underlined.
     pub(crate) fn problem(
         &self,
-        (line, column): (usize, usize),
+        (line, column): Place,
         code: &str,
         message: &str,
         help: &str,
@@ -66,12 +72,12 @@ impl ScriptSource {
     }
 
     /// Returns a place of this file that belongs to a problem at another one.
-    pub(crate) fn related(&self, (line, column): (usize, usize), message: &str) -> RelatedPlace {
+    pub(crate) fn related(&self, (line, column): Place, message: &str) -> RelatedPlace {
         RelatedPlace { file: self.display_path.clone(), line, column, message: message.to_owned() }
     }
 
     /// Returns the word at a place if a colon follows it.
-    pub(crate) fn key_at(&self, (line, column): (usize, usize)) -> Option<String> {
+    pub(crate) fn key_at(&self, (line, column): Place) -> Option<String> {
         let line = self.text.lines().nth(line.saturating_sub(1))?;
         let rest: String = line.chars().skip(column.saturating_sub(1)).collect();
         let word: String =
@@ -82,7 +88,7 @@ impl ScriptSource {
     }
 
     /// Returns the length in characters of the word or quoted text at a place; at least 1.
-    fn word_length(&self, (line, column): (usize, usize)) -> usize {
+    fn word_length(&self, (line, column): Place) -> usize {
         let line = self.text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
         let rest: Vec<char> = line.chars().skip(column.saturating_sub(1)).collect();
         let length = if rest.first().is_some_and(|first| ['"', '`', '\''].contains(first)) {
@@ -95,7 +101,7 @@ impl ScriptSource {
     }
 
     /// Returns the place of the name in `fn NAME`, searched upwards from a line.
-    pub(crate) fn definition(&self, name: &str, line: usize) -> (usize, usize) {
+    pub(crate) fn definition(&self, name: &str, line: usize) -> Place {
         let before: Vec<&str> = self.text.lines().take(line).collect();
         let found =
             before.iter().enumerate().rev().find_map(|(index, text)| {
@@ -123,12 +129,12 @@ pub(crate) fn defined_functions(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-pub(crate) fn place(position: Position) -> Option<(usize, usize)> {
+pub(crate) fn place(position: Position) -> Option<Place> {
     Some((position.line()?, position.position().unwrap_or(1).max(1)))
 }
 
 /// Converts a position to line and column; the start of the file if there is none.
-pub(crate) fn place_or_start(position: Position) -> (usize, usize) {
+pub(crate) fn place_or_start(position: Position) -> Place {
     place(position).unwrap_or((1, 1))
 }
 
@@ -152,7 +158,7 @@ pub struct ScriptFolder {
     /// Case files, sorted by name.
     pub cases: Vec<ScriptSource>,
     /// Problems with files that cannot be read.
-    pub problems: Vec<PlacedIssue>,
+    pub problems: Issues,
 }
 
 impl ScriptFolder {

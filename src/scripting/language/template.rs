@@ -12,8 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::model::issue::PlacedIssue;
-use crate::scripting::language::source::{HTML, ScriptSource, TEMPLATES, TEXT, is_template};
+use crate::scripting::language::source::{
+    HTML, Issues, Place, ScriptSource, TEMPLATES, TEXT, is_template,
+};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum TemplatePart {
@@ -118,7 +119,7 @@ fn template_name(path: &str) -> &str {
 
 pub(crate) fn parse_templates(
     sources: &[ScriptSource],
-    problems: &mut Vec<PlacedIssue>,
+    problems: &mut Issues,
 ) -> BTreeMap<String, Template> {
     let mut all: BTreeMap<String, Template> = BTreeMap::new();
     let files = sources.iter().filter(|source| is_template(&source.path));
@@ -145,7 +146,7 @@ pub(crate) fn parse_templates(
 /// Returns the subject, and the number of lines that it takes, with the empty line after it.
 fn parse_subject(
     source: &ScriptSource,
-    problems: &mut Vec<PlacedIssue>,
+    problems: &mut Issues,
 ) -> (Option<Vec<TemplatePart>>, usize) {
     let mut lines = source.text.lines();
     let first = lines.next().unwrap_or_default();
@@ -160,9 +161,9 @@ fn parse_subject(
 /// Parses a text that begins after this number of lines and characters of its file.
 fn parse_parts(
     source: &ScriptSource,
-    (lines, columns): (usize, usize),
+    (lines, columns): Place,
     text: &str,
-    problems: &mut Vec<PlacedIssue>,
+    problems: &mut Issues,
 ) -> Vec<TemplatePart> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -204,7 +205,7 @@ fn parse_path(text: &str) -> Option<Vec<String>> {
 }
 
 /// Returns the line and column after a text, from 1.
-fn position(before: &str, (lines, columns): (usize, usize)) -> (usize, usize) {
+fn position(before: &str, (lines, columns): Place) -> Place {
     let line = before.matches('\n').count();
     let last = before.rsplit('\n').next().unwrap_or_default().chars().count();
     let skipped = if line == 0 { columns } else { 0 };

@@ -151,7 +151,7 @@ impl Repl {
         };
         let problem = match ended {
             Ok(Ok(value)) => {
-                return ReplOutcome::Done(self.record_result(text, &whole, &value, session.take()));
+                return ReplOutcome::Done(self.record(text, &whole, &value, session.take()));
             }
             Ok(Err(error)) => {
                 let (_, message, place) = classify_error(&error);
@@ -163,13 +163,7 @@ impl Repl {
         ReplOutcome::Failed(Box::new(problem))
     }
 
-    fn record_result(
-        &mut self,
-        text: &str,
-        whole: &AST,
-        value: &Dynamic,
-        done: RunOutput,
-    ) -> Evaluated {
+    fn record(&mut self, text: &str, whole: &AST, value: &Dynamic, done: RunOutput) -> Evaluated {
         self.functions = whole.clone_functions_only();
         if text.trim_start().starts_with(IMPORT) {
             let line = text.trim().replace('\n', " ");

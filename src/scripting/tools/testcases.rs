@@ -24,7 +24,7 @@ use crate::scripting::hooks::Hooks;
 use crate::scripting::host::session::Reads;
 use crate::scripting::language::limits::{TIME_MAX, on_stack};
 use crate::scripting::language::names::former_name_words;
-use crate::scripting::language::source::ScriptSource;
+use crate::scripting::language::source::{Issues, ScriptSource};
 use crate::scripting::language::values::parse;
 use crate::scripting::tools::comparison;
 
@@ -302,7 +302,7 @@ const EXPECT: [&str; 2] = ["cases", "expect"];
 const FUNCTION: [&str; 4] = ["cases", "expect", "actions", DO];
 
 /// Returns a warning for each former name in the cases of a file.
-pub fn former_name_warnings(source: &ScriptSource) -> Vec<PlacedIssue> {
+pub fn former_name_warnings(source: &ScriptSource) -> Issues {
     let mut walk = CaseWalk { source, frames: Vec::new(), warnings: Vec::new() };
     for event in Parser::new_from_str(&source.text) {
         let Ok((event, span)) = event else { return Vec::new() };
@@ -322,7 +322,7 @@ struct CaseWalk<'a> {
     source: &'a ScriptSource,
     /// Open collections, the innermost one last.
     frames: Vec<Frame>,
-    warnings: Vec<PlacedIssue>,
+    warnings: Issues,
 }
 
 impl CaseWalk<'_> {

@@ -160,7 +160,7 @@ fn step(
     last: &mut Position,
     anchors: &mut Anchors,
 ) -> JournalResult<usize> {
-    follows(segment, at, found, last.head)?;
+    segment.check_record(at, found, last.head)?;
     let head = found.head();
     anchors.compare(head);
     if let Some(known) =
@@ -173,19 +173,6 @@ fn step(
     Ok(end)
 }
 
-pub(crate) fn follows(
-    segment: &Segment,
-    at: usize,
-    found: &RawRecord<'_>,
-    head: Head,
-) -> JournalResult {
-    let sequence = next_sequence(head.sequence)?;
-    if found.sequence == sequence && found.previous == head.hash && found.batch <= sequence {
-        return Ok(());
-    }
-    Err(JournalError::Chain { file: segment.file.clone(), offset: to_u64(at), sequence })
-}
-
 pub(crate) fn version_error(segment: &Segment, at: usize, found: u8) -> JournalError {
     JournalError::Version {
         file: segment.file.clone(),
@@ -196,14 +183,9 @@ pub(crate) fn version_error(segment: &Segment, at: usize, found: u8) -> JournalE
 }
 
 /// Returns true if the tail is torn; a damaged one is an error.
-fn judge(
-    segment: &Segment,
-    stop: &WalkEnd,
-    head: Head,
-    next_segment: Option<u64>,
-) -> JournalResult<bool> {
+fn judge(segment: &Segment, stop: &WalkEnd, head: Head, next: Option<u64>) -> JournalResult<bool> {
     let sequence = next_sequence(head.sequence)?;
-    let follows = match next_segment {
+    let follows = match next {
         Some(_) if is_zero(bytes_from(&segment.bytes, stop.offset)) => return Ok(false),
         Some(first) => DamageEvidence::Segment { file: segment::segment_name(first) },
         None => match judge_tail(&segment.bytes, stop.offset, sequence) {

@@ -230,7 +230,7 @@ pub fn archive_segments(
     head: Head,
     archive: Option<&dyn Disk>,
 ) -> JournalResult<usize> {
-    segment::read_snapshot_header(disk, head.sequence)?;
+    segment::snapshot_header(disk, head.sequence)?;
     for older in segment::list_snapshots(disk)?.into_iter().filter(|older| *older < head.sequence) {
         remove_file(disk, &segment::snapshot_name(older))?;
     }

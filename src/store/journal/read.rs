@@ -62,7 +62,7 @@ impl JournalReader {
     /// Returns every snapshot on this disk, oldest first, named by a record or not.
     pub fn snapshots(&self) -> JournalResult<Vec<SnapshotHeader>> {
         let sequences = segment::list_snapshots(self.disk())?.into_iter();
-        sequences.map(|sequence| segment::read_snapshot_header(self.disk(), sequence)).collect()
+        sequences.map(|sequence| segment::snapshot_header(self.disk(), sequence)).collect()
     }
 
     pub fn body(&self, sealed: &SnapshotHeader) -> JournalResult<Vec<u8>> {
@@ -139,7 +139,7 @@ impl JournalRecords {
             };
             match chain::parse_at(&place.segment.bytes, place.offset) {
                 RecordSlot::Record(found) => {
-                    check::follows(&place.segment, place.offset, &found, place.head)?;
+                    place.segment.check_record(place.offset, &found, place.head)?;
                     let (head, body) = (found.head(), found.body.to_vec());
                     let offset = place.offset.saturating_add(found.size);
                     self.current = Some(ReadPosition { segment: place.segment, offset, head });

@@ -112,6 +112,20 @@ impl Segment {
         Head { sequence: self.first.saturating_sub(1), hash: self.previous }
     }
 
+    /// Verifies that this record, at this offset, follows `head`.
+    pub(crate) fn check_record(
+        &self,
+        at: usize,
+        found: &RawRecord<'_>,
+        head: Head,
+    ) -> JournalResult {
+        let sequence = next_sequence(head.sequence)?;
+        if found.sequence == sequence && found.previous == head.hash && found.batch <= sequence {
+            return Ok(());
+        }
+        Err(JournalError::Chain { file: self.file.clone(), offset: to_u64(at), sequence })
+    }
+
     /// Verifies that this segment continues the chain where `head` ends it.
     pub(crate) fn continues(&self, head: Head) -> JournalResult {
         let expected = next_sequence(head.sequence)?;
@@ -209,7 +223,7 @@ pub(crate) fn base_snapshot(
     }
     let follows = |sequence: &u64| segments.contains(&sequence.saturating_add(1));
     match list_snapshots(disk)?.into_iter().find(follows) {
-        Some(sequence) => read_snapshot_header(disk, sequence).map(Some),
+        Some(sequence) => snapshot_header(disk, sequence).map(Some),
         None => Ok(None),
     }
 }
@@ -230,10 +244,7 @@ pub(crate) fn seal_snapshot(head: Head, fold: u32, body: &[u8]) -> (Vec<u8>, [u8
     ([&header, body].concat(), blake3::hash(&header).into())
 }
 
-pub(crate) fn read_snapshot_header(
-    disk: &dyn Disk,
-    sequence: u64,
-) -> JournalResult<SnapshotHeader> {
+pub(crate) fn snapshot_header(disk: &dyn Disk, sequence: u64) -> JournalResult<SnapshotHeader> {
     let file = snapshot_name(sequence);
     let io = || JournalError::io("read", &file);
     let header = disk.read_at(&file, 0, SNAPSHOT_HEADER_BYTES).map_err(io())?;

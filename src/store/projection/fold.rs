@@ -30,6 +30,7 @@ use crate::store::read_model::resources::{
     OPEN_BY_KEY, ORPHANS, PROGRESS, PossibleOrphan, SUSPENDED, changed_resources,
 };
 use crate::store::writer::core::{ChangedResources, Fold};
+use crate::store::writer::handle::Writer;
 
 pub(crate) fn fold_record(changes: &mut Changes<'_>, record: &Record) -> Folded {
     match record {
@@ -81,6 +82,9 @@ pub(crate) fn fold_record(changes: &mut Changes<'_>, record: &Record) -> Folded 
     }
 }
 
+/// The writer of a state.
+pub type StateWriter = Writer<Record, IndexFold>;
+
 /// Folds durable records into an index, with the fold's progress, in one transaction.
 #[derive(Debug)]
 pub struct IndexFold {
@@ -126,7 +130,7 @@ fn are_together(one: &Record, next: &Record) -> bool {
 /// Folds one record, or a group of posts or hook runs, which belong to no resource's history.
 fn fold_group(changes: &mut Changes<'_>, group: &[(u64, Record)]) -> Folded {
     if let [(sequence, record)] = group {
-        journal_refs::note_position(changes, *sequence, record)?;
+        journal_refs::note(changes, *sequence, record)?;
         return fold_record(changes, record);
     }
     let records = group.iter().map(|(_, record)| record);

@@ -130,11 +130,8 @@ pub(crate) fn apply_payment(changes: &mut Changes<'_>, told: &VerifiedEvent) -> 
 }
 
 /// Notes the refusal at the merchant; the credentials' next success ends it.
-pub(crate) fn refuse_credentials(
-    changes: &mut Changes<'_>,
-    refused: &CredentialsRefused,
-) -> Folded {
-    let (key, refusal) = (&refused.merchant, &refused.credentials);
+pub(crate) fn refuse_credentials(changes: &mut Changes<'_>, record: &CredentialsRefused) -> Folded {
+    let (key, refusal) = (&record.merchant, &record.credentials);
     change_observed(changes, key, (key, refusal.at), |known| {
         known.unauthorised = Some(Box::new(refusal.clone()));
     })
@@ -164,13 +161,9 @@ pub(crate) fn assign_keys(
 }
 
 /// Returns another merchant that owns one of these public keys.
-fn rival(
-    entries: &impl Entries,
-    merchant: &Key,
-    keys: &BTreeSet<PublicKey>,
-) -> Folded<Option<Key>> {
+fn rival(entries: &impl Entries, own: &Key, keys: &BTreeSet<PublicKey>) -> Folded<Option<Key>> {
     for key in keys {
-        let other = PUBLIC_KEYS.get(entries, key.as_str())?.filter(|owner| owner != merchant);
+        let other = PUBLIC_KEYS.get(entries, key.as_str())?.filter(|owner| owner != own);
         if other.is_some() {
             return Ok(other);
         }
@@ -221,18 +214,15 @@ pub(crate) fn disown(changes: &mut Changes<'_>, disowned: &Disowned) -> Folded {
 }
 
 /// Replaces the set of objects that block a resource; an empty set unblocks it.
-pub(crate) fn set_unknown_objects(
-    changes: &mut Changes<'_>,
-    found: &UnknownObjectsFound,
-) -> Folded {
-    if let Some(known) = OBSERVED.get(changes, &found.key)? {
+pub(crate) fn set_unknown_objects(changes: &mut Changes<'_>, seen: &UnknownObjectsFound) -> Folded {
+    if let Some(known) = OBSERVED.get(changes, &seen.key)? {
         remove_blocking_entries(changes, &known);
     }
-    for stray in &found.found {
-        UNKNOWN_OBJECTS.put(changes, stray.id.as_str(), &found.key)?;
+    for stray in &seen.found {
+        UNKNOWN_OBJECTS.put(changes, stray.id.as_str(), &seen.key)?;
     }
-    change_observed(changes, &found.key, (&found.merchant, found.at), |known| {
-        known.unknown_objects.clone_from(&found.found);
+    change_observed(changes, &seen.key, (&seen.merchant, seen.at), |known| {
+        known.unknown_objects.clone_from(&seen.found);
     })
 }
 

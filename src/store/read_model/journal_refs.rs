@@ -94,11 +94,7 @@ const IDS: [&str; 7] = [
     "file_id",
 ];
 
-pub(crate) fn note_position(
-    changes: &mut Changes<'_>,
-    sequence: u64,
-    record: &Record,
-) -> ReadResult {
+pub(crate) fn note(changes: &mut Changes<'_>, sequence: u64, record: &Record) -> ReadResult {
     if let Record::Intent(intent) = record {
         let position = IntentPosition { sequence, key: intent.key.clone() };
         INTENT_POSITIONS.put(changes, intent.id, &position)?;
@@ -156,7 +152,7 @@ mod tests {
         let mut batch = Batch::new();
         let mut changes = Changes::new(&*index, &mut batch);
         for (sequence, record) in (1..).zip(records) {
-            note_position(&mut changes, sequence, record).unwrap();
+            note(&mut changes, sequence, record).unwrap();
         }
         index.apply(batch).unwrap();
         ReadModel::new(index)

@@ -38,13 +38,12 @@ use crate::store::index::buffered::BufferedIndex;
 use crate::store::journal::chain::{Head, JournalError};
 use crate::store::journal::read::JournalReader;
 use crate::store::journal::{files, log};
-use crate::store::projection::fold::IndexFold;
+use crate::store::projection::fold::StateWriter;
 use crate::store::read_model::resources::FOLD_VERSION;
 use crate::store::state::index::IndexSlots;
 use crate::store::state::snapshot::{FreshIndex, newest_named};
 use crate::store::vault::values::Vault;
 use crate::store::writer::core::{Commit, decoded};
-use crate::store::writer::handle::Writer;
 
 /// The fresh index follows the journal until at most this number of records is left.
 const LEFT_MAX: u64 = 256;
@@ -74,7 +73,7 @@ pub struct CompactionRequest {
 
 #[derive(Debug)]
 pub struct Compactor {
-    pub writer: Arc<Writer<Record, IndexFold>>,
+    pub writer: Arc<StateWriter>,
     pub index: Arc<BufferedIndex>,
     pub slots: Box<dyn IndexSlots>,
     pub journal: Arc<dyn Disk>,

@@ -13,17 +13,15 @@ use std::{fs, io};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use crate::model::record::Record;
 use crate::store::disk::directory::{LockOwner, StateLock, sync_dir};
 use crate::store::error::{OpenError, OpenReport, OpenResult};
 use crate::store::index::buffered::BufferedIndex;
 use crate::store::index::ordered::{Batch, Index, IndexError, IndexResult, MemoryIndex};
 use crate::store::index::sled::SledIndex;
 use crate::store::journal::chain::{Head, Position};
-use crate::store::projection::fold::IndexFold;
+use crate::store::projection::fold::StateWriter;
 use crate::store::read_model::model::write;
 use crate::store::state::rollback::MarkOptions;
-use crate::store::writer::handle::Writer;
 
 /// The index of a state that was closed cleanly, opened without its journal.
 #[derive(Debug)]
@@ -88,10 +86,7 @@ pub(crate) const BOOT: &[u8] = b"x/boot";
 pub(crate) const CLEAN: &[u8] = b"x/clean";
 
 /// Closes the writer cleanly, so that the next opening starts from here.
-pub async fn close_state(
-    writer: &Writer<Record, IndexFold>,
-    index: &dyn Index,
-) -> OpenResult<Head> {
+pub async fn close_state(writer: &StateWriter, index: &dyn Index) -> OpenResult<Head> {
     let mut parts = writer.close().await?;
     parts.journal.sync_mark()?;
     let position = parts.journal.position();

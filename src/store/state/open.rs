@@ -19,7 +19,7 @@ use crate::store::journal::chain::{Head, Position};
 use crate::store::journal::files::JournalOptions;
 use crate::store::journal::log::Journal;
 use crate::store::journal::read::JournalReader;
-use crate::store::projection::fold::IndexFold;
+use crate::store::projection::fold::{IndexFold, StateWriter};
 use crate::store::read_model::model::{ReadModel, ReadResult};
 use crate::store::read_model::resources::{FOLD_VERSION, FoldProgress};
 use crate::store::state::compact::{
@@ -52,7 +52,7 @@ pub struct StateOptions {
 
 #[derive(Debug)]
 pub struct OpenState {
-    pub writer: Arc<Writer<Record, IndexFold>>,
+    pub writer: Arc<StateWriter>,
     pub facts: ReadModel,
     pub vault: Vault,
     pub found: OpenReport,
@@ -162,7 +162,7 @@ impl OpenState {
 
 /// Checks the owner of this state; a state without an owner gets this one.
 pub async fn check_owner(
-    writer: &Writer<Record, IndexFold>,
+    writer: &StateWriter,
     facts: &ReadModel,
     binding: &StateOwner,
 ) -> OpenResult {

@@ -23,19 +23,18 @@ use crate::model::record::{Record, Rekeyed};
 use crate::store::disk::directory::{RealDisk, sync_dir};
 use crate::store::disk::traits::Disk;
 use crate::store::error::StoreError;
-use crate::store::projection::fold::IndexFold;
+use crate::store::projection::fold::StateWriter;
 use crate::store::state::open::OpenState;
 use crate::store::vault::frame::VaultError;
-use crate::store::vault::key::{KEY_FILE, MasterKey, MasterKeyError, folder_of};
+use crate::store::vault::key::{KEY_FILE, MasterKey, MasterKeyError, MasterKeyResult, folder_of};
 use crate::store::vault::keys::{KEYS_FILE, state_identity};
 use crate::store::vault::values::Vault;
 use crate::store::writer::core::Commit;
-use crate::store::writer::handle::Writer;
 
 #[derive(Debug)]
 pub struct Rekeyer {
     vault: Vault,
-    writer: Arc<Writer<Record, IndexFold>>,
+    writer: Arc<StateWriter>,
     /// The key file beside the state; `None` if the configuration gives the key.
     key_file: Option<KeyFile>,
     /// Locked while a key is exchanged.
@@ -102,7 +101,7 @@ impl Rekeyer {
     fn exchange(
         &self,
         RekeyRequest { new_key_file, at, actor }: &RekeyRequest,
-    ) -> Result<(Rekeyed, Result<(), MasterKeyError>), RekeyError> {
+    ) -> Result<(Rekeyed, MasterKeyResult), RekeyError> {
         let mut rng = self.rng.lock();
         let Some(file) = &self.key_file else {
             let new = read_new_key(new_key_file.as_deref())?;
@@ -161,7 +160,7 @@ impl KeyFile {
     }
 
     /// Reads the key that opens the state; `None` if there is no key file.
-    pub fn read(&self) -> Result<Option<MasterKey>, MasterKeyError> {
+    pub fn read(&self) -> MasterKeyResult<Option<MasterKey>> {
         if self.state.join("vault").join(KEYS_FILE).exists() {
             for _ in 0..READS_MAX {
                 // In this order: a staged key that replaces the key file meanwhile is found there.
@@ -180,7 +179,7 @@ impl KeyFile {
     ///
     /// # Errors
     /// The files cannot be changed; the next opening does it.
-    pub fn settle(&self, key: &MasterKey) -> Result<(), MasterKeyError> {
+    pub fn settle(&self, key: &MasterKey) -> MasterKeyResult {
         let Some(next) = MasterKey::read_file(&self.next)? else { return Ok(()) };
         let failed = |source| MasterKeyError::io(&self.next, source);
         let vault = RealDisk::open(&self.state.join("vault"));
@@ -194,11 +193,7 @@ impl KeyFile {
     }
 
     /// Writes the key that is to replace the key file beside it, durably.
-    pub(crate) fn stage(
-        &self,
-        new: &MasterKey,
-        rng: &mut dyn CryptoRng,
-    ) -> Result<(), MasterKeyError> {
+    pub(crate) fn stage(&self, new: &MasterKey, rng: &mut dyn CryptoRng) -> MasterKeyResult {
         let failed = |source| MasterKeyError::io(&self.next, source);
         if fs::symlink_metadata(&self.path).map_err(failed)?.is_symlink() {
             return Err(MasterKeyError::Link { path: self.path.clone() });

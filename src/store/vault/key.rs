@@ -47,7 +47,7 @@ impl MasterKey {
     }
 
     /// Parses a key from base64 text; white space around it is ignored.
-    pub fn from_base64(text: &str) -> Result<Self, MasterKeyError> {
+    pub fn from_base64(text: &str) -> MasterKeyResult<Self> {
         let bytes =
             Zeroizing::new(STANDARD.decode(text.trim()).map_err(|_| MasterKeyError::Malformed)?);
         let mut key = Zeroizing::new([0; 32]);
@@ -68,7 +68,7 @@ impl MasterKey {
     /// # Errors
     /// The file cannot be read. A file that others may read is refused: then the key is no longer
     /// secret.
-    pub fn read_file(path: &Path) -> Result<Option<Self>, MasterKeyError> {
+    pub fn read_file(path: &Path) -> MasterKeyResult<Option<Self>> {
         let place = |source| MasterKeyError::io(path, source);
         let file = match File::open(path) {
             Ok(file) => file,
@@ -86,10 +86,7 @@ impl MasterKey {
     /// Reads the key file, or creates it (0600) if it does not exist.
     ///
     /// Of several processes that do this at once, one creates the key and all read the same.
-    pub fn read_or_create_file(
-        path: &Path,
-        rng: &mut dyn CryptoRng,
-    ) -> Result<Self, MasterKeyError> {
+    pub fn read_or_create_file(path: &Path, rng: &mut dyn CryptoRng) -> MasterKeyResult<Self> {
         if let Some(key) = Self::read_file(path)? {
             return Ok(key);
         }
@@ -160,6 +157,8 @@ pub enum MasterKeyError {
     #[error("read or make the key file {path}: {source}")]
     Io { path: PathBuf, source: io::Error },
 }
+
+pub type MasterKeyResult<T = ()> = Result<T, MasterKeyError>;
 
 impl MasterKeyError {
     pub(crate) fn io(path: &Path, source: io::Error) -> Self {
