@@ -61,15 +61,11 @@ fn load(sources: &[ScriptSource], known: &ConfiguredNames) -> Result<Hooks, Issu
     }
 }
 
-fn read_units<'s>(
-    engine: &Engine,
-    sources: &'s [ScriptSource],
-    problems: &mut Issues,
-) -> Units<'s> {
+fn read_units<'s>(engine: &Engine, sources: &'s [ScriptSource], issues: &mut Issues) -> Units<'s> {
     sources
         .iter()
         .filter(|source| !is_template(&source.path))
-        .map(|source| (source.name(), declarations::read_unit(engine, source, problems)))
+        .map(|source| (source.name(), declarations::read_unit(engine, source, issues)))
         .collect()
 }
 

@@ -148,10 +148,9 @@ fn read_statement(unit: &mut ScriptUnit<'_>, statement: &Stmt, problems: &mut Is
         Stmt::Import(parts, at) => {
             let (path, alias) = &**parts;
             let written = place(path.start_position()).unwrap_or_else(|| place_or_start(*at));
-            let path = if let Expr::StringConstant(path, _) = path {
-                Some(path.to_string())
-            } else {
-                None
+            let path = match path {
+                Expr::StringConstant(path, _) => Some(path.to_string()),
+                _ => None,
             };
             unit.imports.push(Import { path, alias: alias.name.to_string(), place: written });
         }

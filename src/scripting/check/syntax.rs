@@ -148,9 +148,7 @@ fn describe_lex_error(error: &LexError) -> (String, String) {
         ),
         LexError::ImproperSymbol(symbol, _) if symbol == "=" => ("`=` does not compare".to_owned(), "write `==`".to_owned()),
         LexError::ImproperSymbol(symbol, _) if symbol == "eval" => reserved_word(symbol),
-        LexError::UnexpectedInput(text) => {
-            (format!("unexpected `{text}`"), "remove it".to_owned())
-        }
+        LexError::UnexpectedInput(text) => (format!("unexpected `{text}`"), "remove it".to_owned()),
         other => (lower_first(&other.to_string()), "check this place and the words just before it".to_owned()),
     }
 }
@@ -238,9 +236,7 @@ fn split_parts(text: &str) -> Vec<Part> {
         let begins = begins.iter().any(|word| line.starts_with(word));
         match parts.last_mut().filter(|_| !begins) {
             Some(part) => part.text.push_str(line),
-            None => {
-                parts.push(Part { first: index.saturating_add(1), text: line.to_owned() });
-            }
+            None => parts.push(Part { first: index.saturating_add(1), text: line.to_owned() }),
         }
     }
     parts

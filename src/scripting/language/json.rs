@@ -21,8 +21,7 @@ pub(crate) fn untrusted_to_dynamic(value: &Value) -> Dynamic {
 
 /// Converts a JSON text from outside; `None` if the text is not JSON.
 pub(crate) fn parse_untrusted(text: &[u8]) -> Option<Dynamic> {
-    let slowly =
-        || serde_json::from_slice(text).ok().map(|value: Value| untrusted_to_dynamic(&value));
+    let slowly = || serde_json::from_slice(text).ok().as_ref().map(untrusted_to_dynamic);
     parse_direct(text).or_else(slowly)
 }
 

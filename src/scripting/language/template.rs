@@ -119,41 +119,38 @@ fn template_name(path: &str) -> &str {
 
 pub(crate) fn parse_templates(
     sources: &[ScriptSource],
-    problems: &mut Issues,
+    issues: &mut Issues,
 ) -> BTreeMap<String, Template> {
     let mut all: BTreeMap<String, Template> = BTreeMap::new();
     let files = sources.iter().filter(|source| is_template(&source.path));
     for source in files.clone().filter(|source| source.path.ends_with(TEXT)) {
-        let (subject, skipped) = parse_subject(source, problems);
+        let (subject, skipped) = parse_subject(source, issues);
         let rest: String = source.text.split_inclusive('\n').skip(skipped).collect();
-        let text = parse_parts(source, (skipped, 0), rest.trim_end(), problems);
+        let text = parse_parts(source, (skipped, 0), rest.trim_end(), issues);
         all.insert(template_name(&source.path).to_owned(), Template { subject, text, html: None });
     }
     for source in files.filter(|source| source.path.ends_with(HTML)) {
-        let html = parse_parts(source, (0, 0), &source.text, problems);
+        let html = parse_parts(source, (0, 0), &source.text, issues);
         if let Some(template) = all.get_mut(template_name(&source.path)) {
             template.html = Some(html);
         } else {
             let message = "this template has no text part";
             let help =
                 format!("write `{TEMPLATES}{}{TEXT}` beside it", template_name(&source.path));
-            problems.push(source.problem((1, 1), "template", message, &help));
+            issues.push(source.problem((1, 1), "template", message, &help));
         }
     }
     all
 }
 
 /// Returns the subject, and the number of lines that it takes, with the empty line after it.
-fn parse_subject(
-    source: &ScriptSource,
-    problems: &mut Issues,
-) -> (Option<Vec<TemplatePart>>, usize) {
+fn parse_subject(source: &ScriptSource, issues: &mut Issues) -> (Option<Vec<TemplatePart>>, usize) {
     let mut lines = source.text.lines();
     let first = lines.next().unwrap_or_default();
     let Some(rest) = first.strip_prefix(SUBJECT) else { return (None, 0) };
     let trimmed = rest.trim_start();
     let column = first.chars().count().saturating_sub(trimmed.chars().count());
-    let subject = parse_parts(source, (0, column), trimmed.trim_end(), problems);
+    let subject = parse_parts(source, (0, column), trimmed.trim_end(), issues);
     let empty = lines.next().is_some_and(|line| line.trim().is_empty());
     (Some(subject), if empty { 2 } else { 1 })
 }
@@ -163,7 +160,7 @@ fn parse_parts(
     source: &ScriptSource,
     (lines, columns): Place,
     text: &str,
-    problems: &mut Issues,
+    issues: &mut Issues,
 ) -> Vec<TemplatePart> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -175,7 +172,7 @@ fn parse_parts(
         let Some((inner, after)) = inner else {
             let help = "write `}}` behind the name, on the same line";
             let message = "this placeholder is not closed";
-            problems.push(source.problem(place, "template", message, help));
+            issues.push(source.problem(place, "template", message, help));
             return parts;
         };
         if let Some(path) = parse_path(inner.trim()) {
@@ -183,7 +180,7 @@ fn parse_parts(
         } else {
             let message =
                 format!("`{{{{{}}}}}` is not a placeholder: only names are possible", inner.trim());
-            problems.push(source.problem(place, "template", &message, HELP));
+            issues.push(source.problem(place, "template", &message, HELP));
         }
         rest = after;
     }

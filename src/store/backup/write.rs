@@ -126,11 +126,8 @@ pub fn write(
     });
     if written.is_err() {
         // A partial backup is worthless; failing to remove it changes nothing.
-        drop(if form == BackupLayout::File {
-            fs::remove_file(&beside)
-        } else {
-            fs::remove_dir_all(&beside)
-        });
+        let is_file = form == BackupLayout::File;
+        drop(if is_file { fs::remove_file(&beside) } else { fs::remove_dir_all(&beside) });
     }
     written
 }

@@ -258,11 +258,10 @@ impl Disk for RealDisk {
             return Ok(());
         };
         thread::scope(|scope| {
-            let others: Vec<_> =
-                others.iter().map(|name| scope.spawn(|| self.sync(name))).collect();
+            let rest: Vec<_> = others.iter().map(|name| scope.spawn(|| self.sync(name))).collect();
             let last = self.sync(last);
             let ended =
-                others.into_iter().map(|one| one.join().unwrap_or_else(|why| resume_unwind(why)));
+                rest.into_iter().map(|one| one.join().unwrap_or_else(|why| resume_unwind(why)));
             ended.chain([last]).collect()
         })
     }

@@ -18,6 +18,7 @@ use std::fs::{File, OpenOptions};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
+use ::sled::Batch as SledBatch;
 use parking_lot::RwLock;
 
 use crate::store::disk::directory::private_dir;
@@ -146,7 +147,7 @@ impl Index for SledIndex {
     fn apply(&self, batch: Batch) -> IndexResult {
         let batch = batch.check_keys()?;
         let mut chunked = self.chunked.write();
-        let mut out = ::sled::Batch::default();
+        let mut out = SledBatch::default();
         for (key, change) in batch.changes {
             stage(&mut chunked, &mut out, key, change);
         }
@@ -164,12 +165,7 @@ impl Index for SledIndex {
 }
 
 /// Adds one change to the batch for sled, chunks included.
-fn stage(
-    chunked: &mut ChunkCounts,
-    out: &mut ::sled::Batch,
-    key: Vec<u8>,
-    change: Option<Vec<u8>>,
-) {
+fn stage(chunked: &mut ChunkCounts, out: &mut SledBatch, key: Vec<u8>, change: Option<Vec<u8>>) {
     let before = if chunked.is_empty() { 0 } else { chunked.remove(&key).unwrap_or(0) };
     let after = if let Some(value) = change {
         stage_value(out, &key, &value)
@@ -211,7 +207,7 @@ impl<'a> StoredValue<'a> {
     }
 }
 
-fn stage_value(out: &mut ::sled::Batch, key: &[u8], value: &[u8]) -> u32 {
+fn stage_value(out: &mut SledBatch, key: &[u8], value: &[u8]) -> u32 {
     if value.len() <= VALUE_BYTES_MAX {
         out.insert(entry_key(key), [&[WHOLE], value].concat());
         return 0;

@@ -160,7 +160,7 @@ fn step(
     last: &mut Position,
     anchors: &mut Anchors,
 ) -> JournalResult<usize> {
-    segment.check_record(at, found, last.head)?;
+    segment.check_next(at, found, last.head)?;
     let head = found.head();
     anchors.compare(head);
     if let Some(known) =

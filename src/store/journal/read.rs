@@ -133,13 +133,10 @@ impl Iterator for JournalRecords {
 impl JournalRecords {
     fn step(&mut self) -> JournalResult<JournalRecord> {
         loop {
-            let place = match self.current.take() {
-                Some(place) => place,
-                None => self.enter(None)?,
-            };
+            let place = self.current.take().map_or_else(|| self.enter(None), Ok)?;
             match chain::parse_at(&place.segment.bytes, place.offset) {
                 RecordSlot::Record(found) => {
-                    place.segment.check_record(place.offset, &found, place.head)?;
+                    place.segment.check_next(place.offset, &found, place.head)?;
                     let (head, body) = (found.head(), found.body.to_vec());
                     let offset = place.offset.saturating_add(found.size);
                     self.current = Some(ReadPosition { segment: place.segment, offset, head });

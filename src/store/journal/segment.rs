@@ -113,12 +113,7 @@ impl Segment {
     }
 
     /// Verifies that this record, at this offset, follows `head`.
-    pub(crate) fn check_record(
-        &self,
-        at: usize,
-        found: &RawRecord<'_>,
-        head: Head,
-    ) -> JournalResult {
+    pub(crate) fn check_next(&self, at: usize, found: &RawRecord<'_>, head: Head) -> JournalResult {
         let sequence = next_sequence(head.sequence)?;
         if found.sequence == sequence && found.previous == head.hash && found.batch <= sequence {
             return Ok(());

@@ -116,10 +116,7 @@ fn count_posted_id(
     entry.posts = entry.posts.saturating_add(1);
     let begins = own && entry.status == EventStatus::OtherMode;
     if begins {
-        let newest = match pages.take() {
-            Some(newest) => newest,
-            None => NewestPage::open(changes, merchant)?,
-        };
+        let newest = pages.take().map_or_else(|| NewestPage::open(changes, merchant), Ok)?;
         entry.page = Some(pages.insert(newest).add(changes, id)?);
         entry.status = EventStatus::Waiting;
         EVENTS_UNMATCHED.remove(changes, (merchant, id));

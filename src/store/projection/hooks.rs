@@ -190,9 +190,8 @@ pub(crate) fn mark_done(changes: &mut Changes<'_>, release: &Release) -> Folded 
             continue;
         }
         let message = format!("done before the restore, said by {}", release.actor);
-        let granted =
-            ActionResult { id: pending.id, outcome: ActionOutcome::Done, message, at: release.at };
-        record_result(changes, &granted)?;
+        let (id, outcome, at) = (pending.id, ActionOutcome::Done, release.at);
+        record_result(changes, &ActionResult { id, outcome, message, at })?;
     }
     Ok(())
 }

@@ -175,7 +175,7 @@ pub(crate) fn load_scripts(changes: &mut Changes<'_>, loaded: &ScriptsLoaded) ->
         }
     }
     for (merchant, ledger) in EVENT_LEDGERS.entries(changes)? {
-        queue(changes, (&merchant, &ledger), &known)?;
+        queue(changes, &merchant, &ledger, &known)?;
     }
     Ok(())
 }
@@ -193,15 +193,11 @@ fn rename(changes: &mut Changes<'_>, former: &str, script: &str) -> Folded {
 }
 
 /// Queues or unqueues a merchant, depending on whether a script in use has events to run for.
-fn queue(
-    changes: &mut Changes<'_>,
-    (merchant, ledger): (&Key, &EventLedger),
-    known: &Roster,
-) -> Folded {
+fn queue(changes: &mut Changes<'_>, merchant: &Key, ledger: &EventLedger, all: &Roster) -> Folded {
     let mut waits = ledger.ran_to < ledger.verified;
     for (name, cursor) in HOOK_CURSORS.under(merchant).entries(changes)? {
         waits |= cursor.to < ledger.verified
-            && !is_absent(known, &name)
+            && !is_absent(all, &name)
             && !is_stopped(changes, merchant, &name)?;
     }
     if waits {
@@ -216,7 +212,7 @@ fn queue(
 pub(crate) fn queue_again(changes: &mut Changes<'_>, merchant: &Key) -> Folded {
     let ledger = EVENT_LEDGERS.get(changes, merchant)?.unwrap_or_default();
     let known = roster(changes)?;
-    queue(changes, (merchant, &ledger), &known)
+    queue(changes, merchant, &ledger, &known)
 }
 
 fn is_absent(known: &Roster, name: &str) -> bool {
@@ -267,7 +263,7 @@ pub(crate) fn advance_script(
         HOOK_CURSORS.put(changes, key, &Cursor { to: *to, ..cursor })?;
     }
     let known = roster(changes)?;
-    queue(changes, (merchant, &ledger), &known)
+    queue(changes, merchant, &ledger, &known)
 }
 
 /// Forgets an absent script: its place and its stored values.

@@ -28,8 +28,7 @@ pub(crate) static ROTATIONS: Table<String, (WebhookAddress, Rotation)> = Table::
 pub(crate) fn rotate_addresses(changes: &mut Changes<'_>, rotated: &RotationRecord) -> Folded {
     for address in &rotated.addresses {
         let name = rotation_name(address);
-        let known =
-            ROTATIONS.get(changes, &name)?.map(|(_, rotation)| rotation).unwrap_or_default();
+        let known = ROTATIONS.get(changes, &name)?.map(|(_, known)| known).unwrap_or_default();
         ROTATIONS.put(changes, &name, &(address.clone(), known.after(rotated.step, rotated.at)))?;
     }
     Ok(())

@@ -44,8 +44,7 @@ impl ReadModel {
         let named = REMOTE.under(id);
         // An id is any text, so a longer id may begin with this one and a zero byte. No key holds
         // such a byte.
-        let own =
-            |key: &[u8]| key.get(named.prefix().len()..).is_some_and(|rest| !rest.contains(&0));
+        let own = |key: &[u8]| key.get(named.prefix().len()..).is_some_and(|end| !end.contains(&0));
         let mut all = Vec::new();
         for (key, value) in self.scan(named.prefix())?.into_iter().filter(|(key, _)| own(key)) {
             all.push((named.parse(&key)?, decode(&key, &value)?));

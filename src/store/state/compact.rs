@@ -102,14 +102,13 @@ impl Compactor {
             self.slots.discard().unwrap_or_default();
         }
         let named = named?;
-        let dropped_first = match wanted.history {
+        let earlier = match wanted.history {
             ArchivePolicy::Drop => self.archive.drop_expired(wanted.history, wanted.at)?,
             ArchivePolicy::Keep | ArchivePolicy::KeepFor(_) => 0,
         };
         self.check_open()?;
         let segments = self.archive_old_segments(wanted.history)?;
-        let dropped =
-            self.archive.drop_expired(wanted.history, wanted.at)?.saturating_add(dropped_first);
+        let dropped = self.archive.drop_expired(wanted.history, wanted.at)?.saturating_add(earlier);
         let values = self.drop_values().await?;
         let (compacted, bytes) = named.unzip();
         let (bytes, after) = (bytes.unwrap_or_default(), self.sizes()?);
@@ -330,9 +329,7 @@ fn is_expired(
     let keep = match history {
         ArchivePolicy::Keep => return Ok(false),
         ArchivePolicy::Drop => return Ok(true),
-        ArchivePolicy::KeepFor(seconds) => {
-            TimeDelta::try_seconds(seconds).unwrap_or(TimeDelta::MAX)
-        }
+        ArchivePolicy::KeepFor(age) => TimeDelta::try_seconds(age).unwrap_or(TimeDelta::MAX),
     };
     let mut age = SegmentAge::default();
     for record in decoded(reader.segment_records(first, last)?) {

@@ -87,20 +87,18 @@ impl MarkOptions {
     /// Returns the id of a state, and true if it existed before.
     fn id(&self, dir: &Path) -> OpenResult<(String, bool)> {
         let path = dir.join(ID_FILE);
-        let failed = |source| OpenError::Mark { place: path.clone(), source };
+        let wrong = |source| OpenError::Mark { place: path.clone(), source };
         match fs::read_to_string(&path) {
             Ok(id) if is_id(id.trim()) => Ok((id.trim().to_owned(), true)),
-            Ok(_) => {
-                Err(failed(io::Error::other("not an id; remove the file to begin a new mark")))
-            }
+            Ok(_) => Err(wrong(io::Error::other("not an id; remove the file to begin a new mark"))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let id = HEXLOWER.encode(&self.fresh);
-                let disk = RealDisk::open(dir).map_err(failed)?;
-                disk.replace(ID_FILE, id.as_bytes()).map_err(failed)?;
-                sync_dir(dir).map_err(failed)?;
+                let disk = RealDisk::open(dir).map_err(wrong)?;
+                disk.replace(ID_FILE, id.as_bytes()).map_err(wrong)?;
+                sync_dir(dir).map_err(wrong)?;
                 Ok((id, false))
             }
-            Err(error) => Err(failed(error)),
+            Err(error) => Err(wrong(error)),
         }
     }
 }

@@ -112,8 +112,7 @@ impl DataKeys {
 
     /// Returns these keys with all of one subject destroyed; `None` if it has none.
     pub(crate) fn with_erased(&self, subject: &str) -> Option<Self> {
-        let own =
-            |slot: &KeySlot| matches!(slot, KeySlot::Live(wrapped) if wrapped.subject == subject);
+        let own = |slot: &KeySlot| matches!(slot, KeySlot::Live(key) if key.subject == subject);
         if !self.slots.values().any(own) {
             return None;
         }

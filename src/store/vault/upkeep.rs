@@ -81,9 +81,8 @@ impl Vault {
         let state = self.state();
         state.refuse_if_poisoned()?;
         let file = state.file();
-        let end =
-            frame::length(self.disk(), &file).map_err(VaultError::io("read", keys::DATA_FILE))?;
-        Ok((file, end))
+        let end = frame::length(self.disk(), &file);
+        Ok((file, end.map_err(VaultError::io("read", keys::DATA_FILE))?))
     }
 
     fn rewrite(&self, survey: &ValueSurvey) -> VaultResult<u64> {

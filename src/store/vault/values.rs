@@ -221,8 +221,7 @@ impl Vault {
     }
 
     fn write_data(&self, state: &mut VaultState, sealed: &[SealedValue]) -> VaultResult {
-        let bytes: Vec<u8> =
-            sealed.iter().flat_map(|sealed| frame::frame(&sealed.payload)).collect();
+        let bytes: Vec<u8> = sealed.iter().flat_map(|one| frame::frame(&one.payload)).collect();
         if bytes.is_empty() {
             return Ok(());
         }

@@ -82,12 +82,8 @@ where
         let changed = fold.changed_resources();
         let core = WriterCore::new(journal, vault, fold);
         let (head, syncs) = (Arc::clone(&core.head), Arc::clone(&core.syncs));
-        Self {
-            form: WriterForm::Inline(Box::new(AsyncMutex::new(Some(core)))),
-            head,
-            syncs,
-            changed,
-        }
+        let form = WriterForm::Inline(Box::new(AsyncMutex::new(Some(core))));
+        Self { form, head, syncs, changed }
     }
 
     /// Returns the last record that is durable and folded.
