@@ -189,24 +189,22 @@ pub fn read_folder(root: &FolderLocation, shown: &str) -> Result<ScriptFolder, P
             continue;
         }
         let name = format!("{}/{inside}", shown.trim_end_matches('/'));
-        let bytes = match read_bytes(&root, &inside) {
+        let text = match read_bytes(&root, &inside) {
             Err(error @ (PathError::Link { .. } | PathError::NotAFile { .. })) => {
-                Err(error.to_string())
+                Err((error.to_string(), "replace it by the file itself"))
             }
-            bytes => Ok(bytes?),
+            bytes => {
+                let message = format!("the file is not UTF-8 text of at most {FILE_MAX} bytes");
+                let text = bytes?.and_then(|bytes| String::from_utf8(bytes).ok());
+                text.ok_or((message, "save it as UTF-8"))
+            }
         };
-        let text = bytes.as_ref().ok().cloned().flatten();
-        let text = text.and_then(|bytes| String::from_utf8(bytes).ok());
         // Editors may write a byte order mark.
         let content = text.as_deref().unwrap_or_default();
         let content = content.strip_prefix('\u{feff}').unwrap_or(content);
         let source = ScriptSource { path: inside, display_path: name, text: Arc::from(content) };
-        if let Err(message) = &bytes {
-            let help = "replace it by the file itself";
+        if let Err((message, help)) = &text {
             folder.problems.push(source.problem((1, 1), "file", message, help));
-        } else if text.is_none() {
-            let message = format!("the file is not UTF-8 text of at most {FILE_MAX} bytes");
-            folder.problems.push(source.problem((1, 1), "file", &message, "save it as UTF-8"));
         }
         let is_case = source.path.ends_with(CASES_ENDING);
         let into = if is_case { &mut folder.cases } else { &mut folder.scripts };

@@ -69,15 +69,13 @@ fn fill_parts(
     for part in parts {
         match part {
             TemplatePart::Text(text) => out.push_str(text),
-            TemplatePart::Placeholder(path) => {
-                out.push_str(&escape(&placeholder_text(path, values)?));
-            }
+            TemplatePart::Placeholder(path) => out.push_str(&escape(&value_text(path, values)?)),
         }
     }
     Ok(out)
 }
 
-fn placeholder_text(path: &[String], values: &Value) -> Result<String, String> {
+fn value_text(path: &[String], values: &Value) -> Result<String, String> {
     let found = path.iter().try_fold(values, |value, name| value.get(name));
     let name = path.join(".");
     match found {

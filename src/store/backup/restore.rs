@@ -299,12 +299,9 @@ fn summarise(facts: &ReadModel) -> ReadResult<VerifiedBackup> {
         resources = resources.saturating_add(1);
         Ok(())
     })?;
-    Ok(VerifiedBackup {
-        binding: facts.state_owner()?,
-        state_digest: facts.digest()?,
-        resources,
-        open_intents: facts.open_intents()?.len(),
-    })
+    let (binding, state_digest) = (facts.state_owner()?, facts.digest()?);
+    let open_intents = facts.open_intents()?.len();
+    Ok(VerifiedBackup { binding, state_digest, resources, open_intents })
 }
 
 #[cfg(test)]

@@ -174,12 +174,9 @@ fn step(
 }
 
 pub(crate) fn version_error(segment: &Segment, at: usize, found: u8) -> JournalError {
-    JournalError::Version {
-        file: segment.file.clone(),
-        offset: to_u64(at),
-        found: u32::from(found),
-        known: u32::from(chain::VERSION),
-    }
+    let (file, offset) = (segment.file.clone(), to_u64(at));
+    let (found, known) = (u32::from(found), u32::from(chain::VERSION));
+    JournalError::Version { file, offset, found, known }
 }
 
 /// Returns true if the tail is torn; a damaged one is an error.

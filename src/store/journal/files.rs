@@ -155,11 +155,8 @@ fn confirm_position(segment: &Segment, trusted: Position) -> JournalResult<Posit
             return Ok(trusted);
         }
     }
-    Err(JournalError::Untrusted {
-        file: segment.file.clone(),
-        offset: trusted.begins,
-        sequence: trusted.head.sequence,
-    })
+    let (file, offset, sequence) = (segment.file.clone(), trusted.begins, trusted.head.sequence);
+    Err(JournalError::Untrusted { file, offset, sequence })
 }
 
 /// Removes a segment that was never completed, if it is the one that comes next.

@@ -145,12 +145,9 @@ impl Journal {
         let sequence = next_sequence(self.written.head.sequence)?;
         let begins = self.tail.offset.saturating_add(to_u64(out.len()));
         let hash = chain::encode_record(out, sequence, batch, &self.written.head.hash, body);
-        self.written = Position {
-            head: Head { sequence, hash },
-            segment: self.tail.segment,
-            begins,
-            ends: self.tail.offset.saturating_add(to_u64(out.len())),
-        };
+        let ends = self.tail.offset.saturating_add(to_u64(out.len()));
+        let (head, segment) = (Head { sequence, hash }, self.tail.segment);
+        self.written = Position { head, segment, begins, ends };
         Ok(())
     }
 

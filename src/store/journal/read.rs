@@ -33,14 +33,8 @@ impl JournalReader {
     /// Reading begins at the start of the segment that holds `first`, and every record is verified
     /// against the record before it. Nothing follows an error.
     pub fn records(&self, first: u64, last: u64) -> JournalRecords {
-        JournalRecords {
-            disk: Arc::clone(&self.disk),
-            first: first.max(1),
-            last,
-            ahead: None,
-            current: None,
-            done: first > last,
-        }
+        let (disk, done) = (Arc::clone(&self.disk), first > last);
+        JournalRecords { disk, first: first.max(1), last, ahead: None, current: None, done }
     }
 
     /// Returns the durable records of the segment that begins with `first`, up to `last` at most.
@@ -147,13 +141,10 @@ impl JournalRecords {
                     return Err(check::version_error(&place.segment, place.offset, found));
                 }
                 RecordSlot::Invalid(why) => {
-                    return Err(JournalError::Damaged {
-                        file: place.segment.file.clone(),
-                        offset: to_u64(place.offset),
-                        sequence: place.head.sequence.saturating_add(1),
-                        why,
-                        follows: DamageEvidence::Acknowledged,
-                    });
+                    let sequence = place.head.sequence.saturating_add(1);
+                    let (file, offset) = (place.segment.file, to_u64(place.offset));
+                    let follows = DamageEvidence::Acknowledged;
+                    return Err(JournalError::Damaged { file, offset, sequence, why, follows });
                 }
             }
         }

@@ -212,15 +212,10 @@ fn consequence(
             })
         }
         IntentProgress::Refused { status, problem } => {
-            change_observed(changes, key, unknown, |known| {
-                known.refusal = Some(ServiceRefusal {
-                    intent: intent.id,
-                    digest: intent.applied.digest,
-                    status: *status,
-                    problem: problem.clone(),
-                    at,
-                });
-            })
+            let (id, digest) = (intent.id, intent.applied.digest);
+            let (status, problem) = (*status, problem.clone());
+            let refusal = ServiceRefusal { intent: id, digest, status, problem, at };
+            change_observed(changes, key, unknown, |known| known.refusal = Some(refusal))
         }
         IntentProgress::GivenUp { reason: _ } if intent.target.is_some() => {
             change_observed(changes, key, unknown, |known| {

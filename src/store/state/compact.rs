@@ -160,14 +160,10 @@ impl Compactor {
         let snapshot = files::write_snapshot(&*self.journal, head, FOLD_VERSION, &body)?;
         let fresh = FreshIndex::from_snapshot(&reader, self.slots.create()?, (head, &body))?;
         self.switch_index(fresh).await?;
-        let compacted = Compacted {
-            sequence: head.sequence,
-            replaces: Digest::from_bytes(head.hash),
-            snapshot: Digest::from_bytes(snapshot),
-            dropped: wanted.history == ArchivePolicy::Drop,
-            at: wanted.at,
-            actor: wanted.actor.clone(),
-        };
+        let (replaces, snapshot) = (Digest::from_bytes(head.hash), Digest::from_bytes(snapshot));
+        let dropped = wanted.history == ArchivePolicy::Drop;
+        let (sequence, at, actor) = (head.sequence, wanted.at, wanted.actor.clone());
+        let compacted = Compacted { sequence, replaces, snapshot, dropped, at, actor };
         self.writer
             .append(Commit::of(vec![Record::Compacted(Box::new(compacted.clone()))]))
             .await?;

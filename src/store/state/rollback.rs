@@ -127,11 +127,8 @@ impl StateMark {
         let last = last_time(journal)?.unwrap_or(at);
         let facts = ReadModel::new(index.clone());
         let epoch = Restored { put_back: true, ..next_epoch(&facts, (head, last), (at, actor))? };
-        found.put_back = Some(RollbackDetected {
-            marked: marked.sequence,
-            head: head.sequence,
-            epoch: epoch.epoch,
-        });
+        let (marked, head) = (marked.sequence, head.sequence);
+        found.put_back = Some(RollbackDetected { marked, head, epoch: epoch.epoch });
         let record = Record::Restored(Box::new(epoch));
         let sequences = journal.append(&[encode(&record)?])?;
         journal.sync()?;

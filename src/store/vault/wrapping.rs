@@ -62,12 +62,9 @@ pub(crate) struct Wrapping {
 impl Identity {
     /// Returns the identity of a state that begins with this master key.
     pub fn of(master: &MasterKey) -> Self {
-        Self {
-            digests: master.derive("digest"),
-            content: master.derive("reckon 2026 vault digest key v1"),
-            name: master.fingerprint(),
-            about: None,
-        }
+        let digests = master.derive("digest");
+        let content = master.derive("reckon 2026 vault digest key v1");
+        Self { digests, content, name: master.fingerprint(), about: None }
     }
 
     /// Returns the key of digests in journal, addresses and links.
