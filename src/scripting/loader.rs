@@ -24,8 +24,7 @@ const TEMPLATE: &str = "template";
 
 impl Hooks {
     /// Checks and loads a set. Files in the folder itself are scripts, and files in subfolders are
-    /// modules that scripts import. Files in `templates` that end in `.txt` or `.html` are
-    /// templates.
+    /// modules that scripts import. In `templates`, files in `.txt` or `.html` are templates.
     ///
     /// # Errors
     /// Every problem of the set, with warnings; then no part of the set is used.

@@ -15,8 +15,7 @@ use crate::store::vault::key::MasterKeyError;
 
 /// Error of an append or a fold.
 ///
-/// After `Failed` the durability of the commit is unknown: stop, and open the store again to find
-/// out.
+/// After `Failed` the durability of the commit is unknown: stop, and open the store again.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error(transparent)]

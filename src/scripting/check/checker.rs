@@ -1,5 +1,4 @@
-//! Static checks of a script: a walk through every statement and expression of a file, with the
-//! variables in scope.
+//! Static checks of a script: a walk through its statements and expressions, with the variables.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -326,8 +326,7 @@ pub(crate) fn check_constants(unit: &ScriptUnit<'_>, problems: &mut Issues) {
     }
 }
 
-// Checks for action names that two scripts share: one name of one event is one action, whichever
-// script requests it.
+// Checks for action names that two scripts share: within one event, one name is one action.
 
 /// A name that a script gives to an action, and its line and column.
 pub(crate) type NamedAction = (String, Place);

@@ -169,8 +169,7 @@ impl ScriptFolder {
     }
 }
 
-/// Reads a folder; a missing folder is empty. Links are refused. `shown` is the folder's name in
-/// problems.
+/// Reads a folder; a missing one is empty. Links are refused. `shown` is its name in problems.
 ///
 /// # Errors
 /// The folder is a link, cannot be listed, or holds too much.

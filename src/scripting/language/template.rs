@@ -1,5 +1,4 @@
-//! Text templates with placeholders: `templates/NAME.txt`, and for mails `templates/NAME.html` as
-//! well.
+//! Text templates with placeholders: `templates/NAME.txt`, for mails also `templates/NAME.html`.
 //!
 //! A placeholder is `{{name}}` or `{{record.field}}`. There are no conditions and no loops, since
 //! the script decides. HTML templates escape every filled-in value. A first line `Subject: …` of

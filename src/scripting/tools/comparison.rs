@@ -1,5 +1,4 @@
-//! Comparison of a repeated run with the recorded one, whose reads it uses, and of two texts line
-//! by line.
+//! Comparison of a repeated run with the recorded one, whose reads it uses, and of texts by lines.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,7 +1,6 @@
 //! Interactive evaluation of script lines, with all host functions, under the limits of a run.
 //!
-//! A failed line requests no action and stores no value. The action requests of other lines are
-//! collected, and never performed.
+//! A failed line requests no action and stores no value. The actions of others are never performed.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};

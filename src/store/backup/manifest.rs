@@ -1,5 +1,4 @@
-//! An existing backup: its manifest, its files as read-only disks, and the errors and problems of a
-//! backup.
+//! An existing backup: its manifest, its files as read-only disks, its errors and problems.
 //!
 //! A backup is a folder of files, or one file:
 //!

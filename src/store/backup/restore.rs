@@ -3,8 +3,7 @@
 //! Guarantees: one verification reports every problem of digests, the chain of records, the fold of
 //! the records, and the vault. Nothing is touched before the complete backup was read and verified.
 //! The former state is moved aside and never deleted. An interrupted restore leaves a state that does
-//! not open before it is restored again. The record of the new epoch is durable before the state can
-//! be used.
+//! not open before it is restored again. The new epoch's record is durable before any use.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

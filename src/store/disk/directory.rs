@@ -6,8 +6,7 @@
 //!
 //! Contract: every folder of a state is readable by its owner alone (0700), and so are its files
 //! (0600). A name is flat and plain. A link or a directory in the place of a file is refused, so that
-//! nothing outside the directory is ever touched. Files that were written stay open, a bounded number
-//! of them.
+//! nothing outside the directory is ever touched. A bounded number of written files stays open.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};

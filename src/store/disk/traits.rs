@@ -18,8 +18,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 pub trait Disk: Send + Sync + Debug {
-    /// Lists the names of all files, in no order. Names that begin with a dot are not part of the
-    /// disk.
+    /// Lists the names of all files, in no order, without those that begin with a dot.
     fn list(&self) -> io::Result<Vec<String>>;
 
     /// Returns the length of a file in bytes; `NotFound` if it does not exist.

@@ -47,8 +47,7 @@ pub struct SledIndex {
     /// Dropped after the database, so that the drop can wait for it.
     file: DbFile,
     /// Values stored in chunks, with the number of chunks, so that a change need not read the value
-    /// that it replaces. A scan holds this lock while it reads, so that it never sees half of a
-    /// batch.
+    /// that it replaces. A scan holds this lock while it reads, so it never sees half of a batch.
     chunked: RwLock<ChunkCounts>,
     /// True if a flush must survive a power cut; false if only the end of this process.
     synced: bool,
@@ -67,8 +66,7 @@ impl Drop for DbFile {
 }
 
 impl SledIndex {
-    /// Opens the index in this folder; creates it if it does not exist. Only its owner can enter
-    /// the folder.
+    /// Opens the index in this folder; creates it, for its owner alone, if it does not exist.
     ///
     /// # Errors
     /// [`IndexError::Corrupt`] means that the folder should be moved aside and rebuilt.

@@ -10,8 +10,7 @@
 //! 3. A record that names the snapshot.
 //! 4. Only then the removal of the old segments, oldest first.
 //!
-//! Others may append meanwhile, so the record that names the snapshot need not be the first behind
-//! it.
+//! Others may append meanwhile, so other records may precede the one that names the snapshot.
 
 use std::sync::Arc;
 
@@ -270,8 +269,7 @@ fn remove_file(disk: &dyn Disk, file: &str) -> JournalResult {
     disk.remove(file).map_err(JournalError::io("remove", file))
 }
 
-/// Returns the files of the journal up to this head, in order, with the number of bytes needed of
-/// each.
+/// Returns the files of the journal up to this head, in order, each with its number of bytes.
 ///
 /// Complete segments are not read. The last one is read up to the head, which must be in it;
 /// records that others append meanwhile are left out.

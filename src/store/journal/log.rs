@@ -2,8 +2,7 @@
 //! the high-water mark, its last durable head, kept outside the state directory.
 //!
 //! Why it exists: law 1, no effect leaves the process before the entry that explains it is on disk. A
-//! state that was put back by a copy or a snapshot looks intact; only the mark knows how far it had
-//! gone.
+//! state put back by a copy or a snapshot looks intact; only the mark knows how far it had gone.
 //!
 //! Guarantees of the journal:
 //! - Records that [`Journal::sync`] acknowledged are found again, or opening fails.

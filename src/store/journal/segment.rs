@@ -1,5 +1,4 @@
-//! The journal's files, by name and header: segments of records, and the snapshot that stands in place
-//! of the records up to it.
+//! The journal's files, by name and header: segments of records, and the snapshot before them.
 //!
 //! ```text
 //! segment:  magic 8 · version 4 · first sequence 8 · hash before it 32 · crc32 4 · zeros to 64 · records · zeros
@@ -7,8 +6,7 @@
 //! ```
 //!
 //! The hash of a snapshot's header is its name in the journal; it fixes the body, too. A journal
-//! begins at a snapshot only if its first segment is gone and a segment follows the snapshot
-//! directly.
+//! begins at a snapshot only if its first segment is gone and a segment directly follows it.
 
 use crate::store::disk::traits::{
     Disk, bytes_from, is_zero, open_header, seal_header, to_u64, to_usize,

@@ -1,5 +1,4 @@
-//! Folds the journal into the index: a pure function of the records, with no clock and no
-//! configuration.
+//! Folds the journal into the index: purely from the records, without clock or configuration.
 //!
 //! The fold asserts the laws, since every effect passes here. It refuses a record that breaks a
 //! law, and the process stops rather than go on from an impossible state.

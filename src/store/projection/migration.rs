@@ -1,11 +1,9 @@
 //! Converts the entries of an older fold's snapshot to the present form.
 //!
-//! Purpose: the records before a snapshot are no longer in the journal, so the index cannot be
-//! rebuilt from them.
+//! Purpose: the index cannot be rebuilt from records that the journal no longer holds.
 //!
 //! Guarantees: a pure function of the entries, applied in the order of the versions. Entries that
-//! no step names keep their bytes. Facts that an older version did not record stay unknown; nothing
-//! is guessed.
+//! no step names keep their bytes. Facts that an older version did not record stay unknown.
 
 use std::collections::BTreeMap;
 

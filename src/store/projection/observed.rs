@@ -2,8 +2,7 @@
 //! tokens, refused credentials, payments, the ownership of public keys, adoption and forgetting, and
 //! objects with unknown marks of ours.
 //!
-//! A resource that an object with an unknown mark of ours blocks continues once a person has assigned
-//! or disowned the object.
+//! A resource blocked by an unknown object of ours continues once that is assigned or disowned.
 //!
 //! A rename moves the observed state to the new name. The old name is used up: it stays on the
 //! service as the name of the moved object. The fold refuses a rename over an existing resource, or

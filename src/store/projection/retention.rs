@@ -1,5 +1,4 @@
-//! Folds retention: removes events that are settled and older than the horizon, with all their
-//! entries.
+//! Folds retention: removes settled events older than the horizon, with all their entries.
 //!
 //! Guarantees: an event is kept while any of these holds:
 //!

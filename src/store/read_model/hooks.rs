@@ -157,8 +157,7 @@ impl ReadModel {
     }
 
     /// Returns at most `most` failed hook runs that are due at `now`, in the order of their times,
-    /// and the time of the next one. A time beyond `latest` counts as due, since the clock went
-    /// back.
+    /// and the time of the next one. A time beyond `latest` counts as due: the clock went back.
     pub fn due_retries(
         &self,
         (now, latest): (DateTime<Utc>, DateTime<Utc>),

@@ -1,5 +1,4 @@
-//! Journal positions of all records about a resource, which `why` reads: their entries, their fold,
-//! and their reads.
+//! Journal positions of all records about a resource, for `why`: entries, their fold, their reads.
 //!
 //! A resource has one entry with the sequences of its records, newest last. A full page is moved to
 //! an entry of its own number, so that no entry grows without bound.

@@ -1,5 +1,4 @@
-//! Exchanges the master key of a state, in the process that holds the state, and keeps the key file
-//! beside it.
+//! Exchanges the master key of a state, in the process that holds it, and keeps the key file.
 //!
 //! An exchange writes the new key beside the old one and makes the vault exchange its keys. Then the
 //! new file replaces the old one. A crash leaves both files; the vault decides which key counts.

@@ -1,8 +1,7 @@
 //! Fills an index from a snapshot, if the records before it are no longer in the journal. A
 //! snapshot of an older version of the fold is converted.
 //!
-//! A compaction builds a fresh index from the snapshot and the records of the journal while the old
-//! one is in use.
+//! A compaction builds a fresh index from the snapshot and the journal while the old one is in use.
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! Framing of the vault's two files, a scan that survives torn writes, and the errors of writing and
-//! reading sealed values.
+//! Framing of the vault's two files, a scan that survives torn writes, and the vault's errors.
 //!
 //! ```text
 //! magic 4 · crc32 4 · length 4 · payload

@@ -2,11 +2,9 @@
 //! (XChaCha20-Poly1305: its nonce is long enough to be drawn at random for every message) with its
 //! data keys and the names of sealed values.
 //!
-//! Why it exists: the key comes from outside the state directory, so that a copy of the directory
-//! alone reveals nothing.
+//! Why it exists: a copy of the state directory alone reveals nothing, since the key lies outside.
 //!
-//! Contract: 32 bytes, never shown, and wiped when dropped. Every use derives a key of its own, so
-//! no two purposes share one.
+//! Contract: 32 bytes, never shown, and wiped when dropped. Every purpose derives a key of its own.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -66,8 +64,7 @@ impl MasterKey {
     /// Reads a key file; `None` if it does not exist.
     ///
     /// # Errors
-    /// The file cannot be read. A file that others may read is refused: then the key is no longer
-    /// secret.
+    /// The file cannot be read, or others may read it: then the key is no longer secret.
     pub fn read_file(path: &Path) -> MasterKeyResult<Option<Self>> {
         let place = |source| MasterKeyError::io(path, source);
         let file = match File::open(path) {

@@ -6,8 +6,7 @@
 //! value opens. Reads and writes continue meanwhile; values written during the copying are copied
 //! last, while writers wait. A value whose subject was erased keeps its name and loses its content,
 //! so it is known as erased.
-//! Assumptions: every value before the end of the survey is named by bytes that the survey read, or
-//! will never be named.
+//! Assumptions: the survey read every byte that names a value from before its end.
 //!
 //! With a list of record kinds that name values, a kind missing from it would lose its values. So
 //! there is no list: every run of 32 hex digits that is the name of a value keeps that value. Every

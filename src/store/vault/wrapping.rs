@@ -1,5 +1,4 @@
-//! The keys derived from the master key, and the first frame of the file of keys, which proves the
-//! master key.
+//! The keys derived from the master key, and its proof: the first frame of the file of keys.
 //!
 //! ```text
 //! check:   0 · keyed digest 32
