@@ -17,9 +17,6 @@ use crate::scripting::language::source::{Place, ScriptSource, place};
 use crate::scripting::language::values::throw;
 use crate::scripting::language::{limits, values};
 
-/// Symbols that are disabled, since they run text or access more than a script needs.
-const DISABLED: [&str; 1] = ["eval"];
-
 /// Functions of the language without visible output; `log` replaces them.
 const NO_OUTPUT: [&str; 2] = ["print", "debug"];
 
@@ -31,10 +28,9 @@ pub(crate) fn engine() -> Engine {
     let mut engine = Engine::new_raw();
     StandardPackage::new().register_into_engine(&mut engine);
     limits::set_limits(&mut engine);
-    for word in DISABLED {
-        engine.disable_symbol(word);
-    }
+    // `eval` runs text.
     engine
+        .disable_symbol("eval")
         .set_optimization_level(OptimizationLevel::None)
         .set_fail_on_invalid_map_property(true)
         .set_allow_shadowing(true);

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rhai::module_resolvers::StaticModuleResolver;
-use rhai::{Engine, EvalAltResult, Module, Scope};
+use rhai::{Engine, Module, Scope};
 
 use crate::base::hash::{Digest, sha256};
 use crate::base::wording;
 use crate::model::events::hook_run::ScriptIdentity;
-use crate::model::issue::{PlacedIssue, Severity};
+use crate::model::issue::Severity;
 use crate::scripting::check::declarations::{CheckSet, Import, ScriptUnit};
 use crate::scripting::check::{checker, declarations, syntax};
-use crate::scripting::engine::{builtin_functions, engine};
+use crate::scripting::engine::{builtin_functions, classify_error, engine};
 use crate::scripting::hooks::{CompiledScript, Hooks, ScriptQueue};
 use crate::scripting::language::limits::on_stack;
 use crate::scripting::language::names::{ConfiguredNames, ScriptNames};
@@ -29,7 +29,15 @@ impl Hooks {
     /// # Errors
     /// Every problem of the set, with warnings; then no part of the set is used.
     pub fn load(sources: &[ScriptSource], known: &ConfiguredNames) -> Result<Self, Issues> {
-        on_stack(|| load(sources, known)).unwrap_or_else(|| Err(check_failure_problem(sources)))
+        on_stack(|| load(sources, known)).unwrap_or_else(|| {
+            let message = "internal error: the check of the scripts panicked";
+            let help = "remove one script after the other to find the cause, then report this bug";
+            let first = sources.first();
+            Err(first
+                .map(|source| source.problem((1, 1), "bug", message, help))
+                .into_iter()
+                .collect())
+        })
     }
 }
 
@@ -76,13 +84,6 @@ pub(crate) fn experiment_engine(sources: &[ScriptSource]) -> Engine {
     engine.set_strict_variables(true);
     register_modules(&mut engine, &units, &mut problems);
     engine
-}
-
-/// Returns the problem for a failure of the check itself; the set is refused all the same.
-fn check_failure_problem(sources: &[ScriptSource]) -> Issues {
-    let message = "internal error: the check of the scripts panicked";
-    let help = "remove one script after the other to find the cause, then report this bug";
-    sources.first().map(|source| source.problem((1, 1), "bug", message, help)).into_iter().collect()
 }
 
 /// Compiles modules, then scripts: a module's constants may be wrong only when they are evaluated.
@@ -133,12 +134,6 @@ fn digest<'a>(sources: impl Iterator<Item = &'a ScriptSource>) -> Digest {
         }
     }
     sha256(&bytes)
-}
-
-fn module_problem(source: &ScriptSource, error: &EvalAltResult) -> PlacedIssue {
-    let (_, message, place) = crate::scripting::engine::classify_error(error);
-    let help = "use plain constants: a module computes them once, when it is loaded";
-    source.problem(place.unwrap_or((1, 1)), "module", &message, help)
 }
 
 // Imports of modules: only within the set, and never in a cycle.
@@ -229,7 +224,11 @@ fn register_modules(engine: &mut Engine, units: &Units<'_>, problems: &mut Issue
         let tree = engine.compile(&source.text).map_err(|error| syntax::problem(source, &error));
         let module = tree.and_then(|tree| {
             let module = Module::eval_ast_as_new(Scope::new(), &tree, engine);
-            module.map_err(|error| module_problem(source, &error))
+            module.map_err(|error| {
+                let (_, message, place) = classify_error(&error);
+                let help = "use plain constants: a module computes them once, when it is loaded";
+                source.problem(place.unwrap_or((1, 1)), "module", &message, help)
+            })
         });
         match module {
             Err(problem) => problems.push(problem),

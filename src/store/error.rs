@@ -114,7 +114,6 @@ pub type OpenResult<T = ()> = Result<T, OpenError>;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OpenReport {
-    /// A torn tail that was cut.
     pub cut: Option<CutTail>,
     pub rebuilt: Option<String>,
     /// New place of a damaged index.

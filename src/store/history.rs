@@ -48,7 +48,6 @@ pub struct HistoryEntry {
     pub remote_id: Option<String>,
 }
 
-/// One effect, from its intent to its outcome.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EffectHistory {
     pub record_ref: RecordRef,
@@ -76,7 +75,6 @@ impl EffectHistory {
 pub struct ResourceHistory {
     pub key: Key,
     pub effects: Vec<EffectHistory>,
-    /// The other entries, in order.
     pub others: Vec<HistoryEntry>,
     /// Approvals of its live binding, for a merchant.
     pub approvals: Vec<(RecordRef, BindingApproval)>,
@@ -86,7 +84,6 @@ pub struct ResourceHistory {
     pub dropped: Vec<u64>,
 }
 
-/// The events and hook runs of a period.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct EventHistory {
     /// The verified events, in order.
@@ -107,8 +104,8 @@ impl JournalSet {
             dropped,
         };
         for record in picked.records {
-            let hash = Digest::from_bytes(record.hash);
-            let stands = RecordRef { record: record.sequence, hash };
+            let stands =
+                RecordRef { record: record.sequence, hash: Digest::from_bytes(record.hash) };
             add_record(&mut story, stands, decode(record.sequence, &record.body)?);
         }
         Ok(story)
@@ -117,20 +114,18 @@ impl JournalSet {
     /// Returns the events verified since `since`, up to this head, with their runs. Records that a
     /// compaction dropped are missing.
     pub fn events(&self, since: DateTime<Utc>, head: Head) -> StoreResult<EventHistory> {
-        self.retry_while_moving(|| self.events_once(since, head))
-    }
-
-    fn events_once(&self, since: DateTime<Utc>, head: Head) -> StoreResult<EventHistory> {
-        let mut past = EventHistory::default();
-        let mut known = BTreeSet::new();
-        let base = self.journal.base()?.map_or(Head::EMPTY, |base| base.head);
-        if let Some(archive) = self.archive.as_ref().filter(|_| base.sequence > 0) {
-            let first = archive.first()?.unwrap_or(u64::MAX);
-            gather(archive, (first, base.sequence), since, &mut past, &mut known)?;
-        }
-        let rest = (base.sequence.saturating_add(1), head.sequence);
-        gather(&self.journal, rest, since, &mut past, &mut known)?;
-        Ok(past)
+        self.retry_while_moving(|| {
+            let mut past = EventHistory::default();
+            let mut known = BTreeSet::new();
+            let base = self.journal.base()?.map_or(Head::EMPTY, |base| base.head);
+            if let Some(archive) = self.archive.as_ref().filter(|_| base.sequence > 0) {
+                let first = archive.first()?.unwrap_or(u64::MAX);
+                gather(archive, (first, base.sequence), since, &mut past, &mut known)?;
+            }
+            let rest = (base.sequence.saturating_add(1), head.sequence);
+            gather(&self.journal, rest, since, &mut past, &mut known)?;
+            Ok(past)
+        })
     }
 }
 

@@ -102,16 +102,14 @@ impl<'a> FileChecker<'a> {
         self.scopes.pop();
     }
 
-    fn flow(&mut self, flow: &FlowControl) {
-        self.check_expression(&flow.expr);
-        self.block(flow.body.statements());
-        self.block(flow.branch.statements());
-    }
-
     #[expect(clippy::wildcard_enum_match_arm, reason = "other statements name nothing")]
     fn check_statement(&mut self, statement: &Stmt) {
         match statement {
-            Stmt::If(flow, _) | Stmt::While(flow, _) | Stmt::Do(flow, _, _) => self.flow(flow),
+            Stmt::If(flow, _) | Stmt::While(flow, _) | Stmt::Do(flow, _, _) => {
+                self.check_expression(&flow.expr);
+                self.block(flow.body.statements());
+                self.block(flow.branch.statements());
+            }
             Stmt::Switch(parts, _) => {
                 let (value, cases) = &**parts;
                 self.check_expression(value);

@@ -14,7 +14,6 @@ pub const ANY_EVENT: &str = "on_event";
 pub struct EventRow {
     /// Type as the service writes it.
     pub name: &'static str,
-    /// Sentence about the occasion of the event.
     pub doc: &'static str,
     /// Kind of record in `data`.
     pub data: &'static str,

@@ -216,7 +216,6 @@ pub struct CaseState {
     pub resources: Vec<Value>,
     /// Transactions, as the service shows them.
     pub transactions: Vec<Value>,
-    /// Answers of the service.
     pub remote: Vec<CaseRemoteRead>,
     /// Values that earlier runs stored.
     pub kv: BTreeMap<String, Value>,

@@ -53,7 +53,6 @@ pub struct BackupSource {
     pub compactions: Option<Compactions>,
 }
 
-/// The compactions of a state so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Compactions {
     /// The record behind which the journal begins.
@@ -132,7 +131,6 @@ pub fn write(
     written
 }
 
-/// Returns the temporary name under which the backup is written.
 fn temporary_path(to: &Path) -> Result<PathBuf, BackupError> {
     let name =
         to.file_name().ok_or_else(|| BackupError::Occupied { path: to.display().to_string() })?;

@@ -27,7 +27,6 @@ const PAGE_MIN: usize = 16;
 /// Number of bytes after which waiting changes are passed on.
 const BYTES_MAX: usize = 2 << 20;
 
-/// Waiting changes in front of another index.
 #[derive(Debug)]
 pub struct BufferedIndex {
     waiting: RwLock<PendingChanges>,

@@ -236,21 +236,19 @@ impl JournalSet {
 
     /// Verifies the chain to this head, from the first record that exists; returns its sequence.
     pub fn verify(&self, head: Head) -> JournalResult<u64> {
-        self.retry_while_moving(|| self.verify_once(head))
-    }
-
-    fn verify_once(&self, head: Head) -> JournalResult<u64> {
-        let base = self.journal.base()?.map_or(Head::EMPTY, |base| base.head);
-        let mut first = base.sequence.saturating_add(1);
-        if let Some(archive) = self.archive.as_ref().filter(|_| base.sequence > 0) {
-            let begins = archive.first()?.unwrap_or(first);
-            if begins < first {
-                ends_at(archive, begins, base)?;
-                first = begins;
+        self.retry_while_moving(|| {
+            let base = self.journal.base()?.map_or(Head::EMPTY, |base| base.head);
+            let mut first = base.sequence.saturating_add(1);
+            if let Some(archive) = self.archive.as_ref().filter(|_| base.sequence > 0) {
+                let begins = archive.first()?.unwrap_or(first);
+                if begins < first {
+                    ends_at(archive, begins, base)?;
+                    first = begins;
+                }
             }
-        }
-        ends_at(&self.journal, base.sequence.saturating_add(1), head)?;
-        Ok(first)
+            ends_at(&self.journal, base.sequence.saturating_add(1), head)?;
+            Ok(first)
+        })
     }
 }
 

@@ -12,7 +12,7 @@ use crate::model::operator::{PlanApproval, StoredApproval};
 use crate::policy::limit_check::LimitPeriod;
 use crate::policy::limits::{RECENT_MAX, TypicalAmounts};
 use crate::store::error::Folded;
-use crate::store::read_model::model::{Changes, Entries as _, ReadModel, ReadResult};
+use crate::store::read_model::model::{Changes, Entries as _, ReadModel, ReadResult, table_reads};
 use crate::store::read_model::resources::{PLAN_APPROVALS, TALLIES, USUAL_AMOUNTS};
 
 pub(crate) fn count_intent(changes: &mut Changes<'_>, intent: &Intent) -> Folded {
@@ -87,7 +87,6 @@ fn each_approval(
     Ok(())
 }
 
-/// Adds an amount that was moved to the usual amounts.
 fn add_usual(changes: &mut Changes<'_>, intent: &Intent, moved: &RecordedMove) -> Folded {
     let amount = moved.amount.minor().saturating_abs();
     changes.write(&own_key(intent.mode, &intent.key, moved), &amount)?;
@@ -151,10 +150,10 @@ impl ReadModel {
         let recent = self.read(&recent_key(mode, merchant, key, moved))?.unwrap_or_default();
         Ok(TypicalAmounts { own: self.read(&own_key(mode, key, moved))?, recent })
     }
+}
 
-    pub fn plan_approvals(&self) -> ReadResult<Vec<StoredApproval>> {
-        PLAN_APPROVALS.list(self)
-    }
+table_reads! {
+    fn plan_approvals() -> Vec<StoredApproval> = PLAN_APPROVALS.list();
 }
 
 #[cfg(test)]

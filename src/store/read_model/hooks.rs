@@ -30,7 +30,6 @@ pub(crate) static HOOK_CURSORS: Table<(Key, String), Cursor> = Table::new(b"w/o/
 /// Counts of a script's notifications for a merchant under each key of `at_most`.
 pub(crate) static HOOKS_AT_MOST: Table<((Key, String), String), NotificationCounts> =
     Table::new(b"w/m/");
-/// The scripts that the state knows.
 pub(crate) static ROSTER: Table<String, KnownScript> = Table::new(b"w/n/");
 /// The length of each action's chain of causes.
 pub(crate) static HOOK_DEPTHS: Table<Key, u32> = Table::new(b"w/c/");
@@ -207,7 +206,6 @@ pub(crate) fn failed_run_key(failed: &FailedHook) -> ((&Key, &str), &str) {
     ((&failed.merchant, &failed.event), &failed.failed.script)
 }
 
-/// Returns true if a script handles no further events of a merchant.
 pub(crate) fn is_stopped(entries: &impl Entries, merchant: &Key, script: &str) -> ReadResult<bool> {
     Ok(FAILED_COUNTS.get(entries, (merchant, script))?.is_some_and(|count| count >= FAILED_MAX))
 }

@@ -17,7 +17,6 @@ pub(crate) static SEQUENCE_PAGES: Table<(Key, u32), Vec<u64>> = Table::new(b"g/"
 /// The first record that joins an id of the service and a resource.
 pub(crate) static REMOTE: Table<(String, Key), u64> = Table::new(b"j/");
 
-/// Journal position of an intent, and its resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntentPosition {
     pub sequence: u64,

@@ -222,7 +222,6 @@ impl Compactor {
     }
 }
 
-/// Returns the error for a file whose size cannot be read.
 fn size_error(source: std::io::Error) -> OpenError {
     JournalError::io("read", "")(source).into()
 }

@@ -74,7 +74,6 @@ pub(crate) fn open_index(dir: &Path, found: &mut OpenReport) -> OpenResult<Arc<B
     }
 }
 
-/// Returns an unused name beside a folder.
 fn free_name(path: &Path) -> PathBuf {
     let name = |number: u32| path.with_extension(format!("damaged-{number}"));
     (1..u32::MAX).map(name).find(|path| !path.exists()).unwrap_or_else(|| name(0))

@@ -266,7 +266,6 @@ pub fn assemble(
     Ok(AssembledState { journal, fold, vault, found })
 }
 
-/// The trusted progress of an index.
 #[derive(Debug, Clone, Copy, Default)]
 struct IndexTrust {
     applied: Option<FoldProgress>,

@@ -28,7 +28,6 @@ pub const KEY_FILE: &str = ".reckon.key";
 /// Longer than any key file; bounds the read.
 const FILE_BYTES_MAX: u64 = 256;
 
-/// 32 secret bytes.
 #[derive(Clone, derive_more::Debug)]
 #[debug("MasterKey(…)")]
 pub struct MasterKey(Zeroizing<[u8; 32]>);

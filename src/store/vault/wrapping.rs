@@ -174,7 +174,6 @@ fn key_check(master: &MasterKey) -> [u8; 32] {
     blake3::keyed_hash(&master.derive("reckon 2026 vault check v1"), b"reckon vault").into()
 }
 
-/// Compares in constant time.
 fn equal_constant_time(one: [u8; 32], other: [u8; 32]) -> bool {
     blake3::Hash::from(one) == blake3::Hash::from(other)
 }
