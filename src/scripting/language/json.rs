@@ -213,8 +213,7 @@ fn quote_map(map: Value) -> Value {
 }
 
 fn tag_of(value: &Value) -> Option<(&str, &Value)> {
-    let fields = value.as_object().filter(|fields| fields.len() == 1)?;
-    let (name, value) = fields.iter().next()?;
+    let (name, value) = value.as_object().filter(|fields| fields.len() == 1)?.iter().next()?;
     [MONEY, DATE, MAP].contains(&name.as_str()).then_some((name, value))
 }
 

@@ -71,12 +71,9 @@ impl Compactions {
 impl BackupSource {
     /// Refuses a copy made during a compaction, since some of its files are older than others.
     fn refuse_if_compacted(&self) -> Result<(), BackupError> {
-        match self.compactions {
-            Some(before) if Compactions::of(&self.journal, &self.vault)? != before => {
-                Err(BackupError::Compacted)
-            }
-            Some(_) | None => Ok(()),
-        }
+        let Some(before) = self.compactions else { return Ok(()) };
+        let compacted = Compactions::of(&self.journal, &self.vault)? != before;
+        if compacted { Err(BackupError::Compacted) } else { Ok(()) }
     }
 }
 
@@ -134,8 +131,7 @@ pub fn write(
 fn temporary_path(to: &Path) -> Result<PathBuf, BackupError> {
     let name =
         to.file_name().ok_or_else(|| BackupError::Occupied { path: to.display().to_string() })?;
-    let name = format!(".{}.partial-{}", name.to_string_lossy(), std::process::id());
-    Ok(folder_of(to).join(name))
+    Ok(folder_of(to).join(format!(".{}.partial-{}", name.to_string_lossy(), std::process::id())))
 }
 
 /// Copies, folds the copy, adds the manifest, and reads everything back.

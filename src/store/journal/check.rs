@@ -104,8 +104,7 @@ impl Journal {
     /// Verifies every record from the first and returns the head that was found.
     ///
     /// # Errors
-    /// Any damage, also in a part that opening trusted, a torn tail, or a chain that does not end in
-    /// the head of this journal.
+    /// Any damage, also in a trusted part, a torn tail, or a chain that ends in another head.
     pub fn verify(&self) -> JournalResult<Head> {
         let (disk, head) = (self.disk.as_ref(), self.head());
         let segments = segment::list_segments(disk)?;

@@ -71,8 +71,7 @@ impl Journal {
     /// All records that were accepted are durable when this returns.
     ///
     /// # Errors
-    /// A record from the trusted position on is damaged or does not continue the record before it;
-    /// then nothing was changed.
+    /// A record from the trusted position on is damaged or breaks the chain; nothing was changed.
     pub fn open(
         disk: Arc<dyn Disk>,
         options: JournalOptions,

@@ -177,10 +177,7 @@ impl Journal {
     }
 
     pub(crate) fn refuse_if_poisoned(&self) -> JournalResult {
-        match &self.poisoned {
-            Some(cause) => Err(JournalError::Poisoned { cause: cause.clone() }),
-            None => Ok(()),
-        }
+        self.poisoned.clone().map_or(Ok(()), |cause| Err(JournalError::Poisoned { cause }))
     }
 
     pub(crate) fn poison_on_failure(&mut self, done: JournalResult) -> JournalResult {

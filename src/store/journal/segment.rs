@@ -215,10 +215,8 @@ pub(crate) fn base_snapshot(
         return Ok(None);
     }
     let follows = |sequence: &u64| segments.contains(&sequence.saturating_add(1));
-    match list_snapshots(disk)?.into_iter().find(follows) {
-        Some(sequence) => snapshot_header(disk, sequence).map(Some),
-        None => Ok(None),
-    }
+    let found = list_snapshots(disk)?.into_iter().find(follows);
+    found.map(|sequence| snapshot_header(disk, sequence)).transpose()
 }
 
 /// Returns the bytes of a snapshot, and its name in the journal.

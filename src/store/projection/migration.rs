@@ -48,10 +48,8 @@ fn each(
     loop {
         let page = index.scan_from(prefix, after.as_deref(), PAGE)?;
         apply(index, |changes| page.iter().try_for_each(|entry| visit(changes, entry)))?;
-        match page.into_iter().last() {
-            Some((last, _)) => after = Some(last),
-            None => return Ok(()),
-        }
+        let Some((last, _)) = page.into_iter().last() else { return Ok(()) };
+        after = Some(last);
     }
 }
 

@@ -256,10 +256,8 @@ fn remove_blocking_entries(changes: &mut Changes<'_>, known: &Observed) {
 
 /// Law 5: refuses to adopt or forget a resource with an open intent.
 fn refuse_if_open(entries: &impl Entries, key: &Key, what: &str) -> Folded {
-    match OPEN_BY_KEY.get(entries, key)? {
-        None => Ok(()),
-        Some(open) => law!(5, "{key} is {what} while {open} is open"),
-    }
+    let Some(open) = OPEN_BY_KEY.get(entries, key)? else { return Ok(()) };
+    law!(5, "{key} is {what} while {open} is open")
 }
 
 #[cfg(test)]

@@ -99,10 +99,8 @@ impl ReadModel {
                 }
                 due.push(decode(key, value)?);
             }
-            match page.into_iter().last() {
-                Some((key, _)) => after = Some(key),
-                None => return Ok((due, None)),
-            }
+            let Some((last, _)) = page.into_iter().last() else { return Ok((due, None)) };
+            after = Some(last);
         }
     }
 

@@ -153,10 +153,8 @@ impl ReadModel {
         let mut key = first.clone();
         for _ in 0..MOVES_MAX {
             let next = self.observed_state(&key)?.and_then(|known| known.moved_to);
-            match next.filter(|next| **next != *first) {
-                Some(next) => key = *next,
-                None => break,
-            }
+            let Some(next) = next.filter(|next| **next != *first) else { break };
+            key = *next;
         }
         Ok(key)
     }

@@ -173,8 +173,7 @@ impl KeyFile {
         MasterKey::read_file(&self.path)
     }
 
-    /// Ends an exchange that was begun: the key that opens the state is kept in the key file, the
-    /// other one is removed.
+    /// Ends an exchange: the key that opens the state is kept in the key file, the other removed.
     ///
     /// # Errors
     /// The files cannot be changed; the next opening does it.

@@ -1,5 +1,4 @@
-//! Compares the mark outside the state directory with the journal: an older or another journal
-//! opens a new epoch.
+//! Compares the mark outside the state with the journal: an older or another one opens a new epoch.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

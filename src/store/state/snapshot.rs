@@ -54,8 +54,7 @@ pub(crate) fn load(
     Ok(mark(index, base.head)?)
 }
 
-/// Puts every entry of a snapshot's body into an empty index, in the order of keys. `head` is the
-/// record that the snapshot follows.
+/// Puts every entry of a snapshot's body, behind the record `head`, into an empty index.
 pub(crate) fn fill(index: &dyn Index, head: Head, body: &[u8]) -> OpenResult {
     let cut =
         || JournalError::Snapshot { file: snapshot_name(head.sequence), why: "an entry is cut" };
@@ -63,8 +62,7 @@ pub(crate) fn fill(index: &dyn Index, head: Head, body: &[u8]) -> OpenResult {
     let mut batch = Batch::new();
     while !fields.clone().rest().is_empty() {
         let key = part(&mut fields).ok_or_else(cut)?;
-        let value = part(&mut fields).ok_or_else(cut)?;
-        batch.put(key, value);
+        batch.put(key, part(&mut fields).ok_or_else(cut)?);
         if batch.len() >= BATCH_ENTRIES_MAX {
             index.apply(std::mem::take(&mut batch))?;
         }
@@ -87,8 +85,7 @@ fn part<'a>(fields: &mut ByteReader<'a>) -> Option<&'a [u8]> {
 
 /// Verifies that a record behind a snapshot, up to `last`, names it; otherwise it is foreign.
 pub(crate) fn is_named(reader: &JournalReader, base: &SnapshotHeader, last: u64) -> OpenResult {
-    let why = "no later record names it";
-    let wrong = || JournalError::Snapshot { file: base.file(), why };
+    let wrong = || JournalError::Snapshot { file: base.file(), why: "no later record names it" };
     names(reader, base, last)?.then_some(()).ok_or_else(wrong).map_err(OpenError::from)
 }
 

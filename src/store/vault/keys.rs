@@ -81,8 +81,7 @@ impl DataKeys {
         Ok(keys)
     }
 
-    /// Adds the key of one payload and returns its id; an unknown payload is skipped. An erased id
-    /// stays erased.
+    /// Adds the key of a payload, returns its id; skips an unknown payload. Erased ids stay erased.
     pub(crate) fn add(&mut self, payload: &[u8]) -> Option<KeyId> {
         let (id, slot) = parse_key_slot(payload)?;
         if matches!(self.slots.get(&id), Some(KeySlot::Erased)) {

@@ -86,8 +86,7 @@ impl Vault {
 
     /// Writes sealed values; durable only after [`Vault::sync`].
     ///
-    /// A value whose subject was erased since it was sealed is written, and is as erased as the
-    /// others.
+    /// A value whose subject was erased meanwhile is written, and is as erased as the others.
     pub fn write(&self, sealed: &[SealedValue]) -> VaultResult {
         let mut state = self.state();
         state.refuse_if_poisoned()?;
@@ -340,10 +339,7 @@ impl VaultState {
     }
 
     pub(crate) fn refuse_if_poisoned(&self) -> VaultResult {
-        match &self.poisoned {
-            Some(cause) => Err(VaultError::Poisoned { cause: cause.clone() }),
-            None => Ok(()),
-        }
+        self.poisoned.clone().map_or(Ok(()), |cause| Err(VaultError::Poisoned { cause }))
     }
 
     pub(crate) fn poison_on_failure(&mut self, done: VaultResult) -> VaultResult {

@@ -233,11 +233,8 @@ impl<R: Clone, F: Fold<R>> WriterCore<R, F> {
     fn answer(&mut self, reached: AckPoint) {
         let done = |waiter: &mut Waiter| reached == AckPoint::Folded || waiter.when == reached;
         for Waiter { answer, last, when: _ } in self.waiters.extract_if(.., done) {
-            let result = match &self.failed {
-                Some(cause) => Err(StoreError::Failed { cause: Arc::clone(cause) }),
-                None => Ok(last),
-            };
-            drop(answer.send(result));
+            let failed = self.failed.clone();
+            drop(answer.send(failed.map_or(Ok(last), |cause| Err(StoreError::Failed { cause }))));
         }
     }
 }
