@@ -32,11 +32,8 @@ impl Hooks {
         on_stack(|| load(sources, known)).unwrap_or_else(|| {
             let message = "internal error: the check of the scripts panicked";
             let help = "remove one script after the other to find the cause, then report this bug";
-            let first = sources.first();
-            Err(first
-                .map(|source| source.problem((1, 1), "bug", message, help))
-                .into_iter()
-                .collect())
+            let bug = sources.first().map(|source| source.problem((1, 1), "bug", message, help));
+            Err(bug.into_iter().collect())
         })
     }
 }
@@ -69,11 +66,8 @@ fn load(sources: &[ScriptSource], known: &ConfiguredNames) -> Result<Hooks, Issu
 }
 
 fn read_units<'s>(engine: &Engine, sources: &'s [ScriptSource], issues: &mut Issues) -> Units<'s> {
-    sources
-        .iter()
-        .filter(|source| !is_template(&source.path))
-        .map(|source| (source.name(), declarations::read_unit(engine, source, issues)))
-        .collect()
+    let scripts = sources.iter().filter(|source| !is_template(&source.path));
+    scripts.map(|source| (source.name(), declarations::read_unit(engine, source, issues))).collect()
 }
 
 /// Returns an engine for experiments. It has the modules of a set, if the set is valid.

@@ -104,8 +104,8 @@ impl JournalSet {
             dropped,
         };
         for record in picked.records {
-            let stands =
-                RecordRef { record: record.sequence, hash: Digest::from_bytes(record.hash) };
+            let hash = Digest::from_bytes(record.hash);
+            let stands = RecordRef { record: record.sequence, hash };
             add_record(&mut story, stands, decode(record.sequence, &record.body)?);
         }
         Ok(story)

@@ -297,12 +297,10 @@ fn measure(disk: &dyn Disk, file: String) -> JournalResult<(String, u64)> {
 
 fn end_of(segment: &Segment, head: Head) -> JournalResult<u64> {
     let records = segment.records().take_while(|(record, _)| record.sequence <= head.sequence);
-    let (found, end) = records
-        .last()
-        .map_or((segment.head_before(), to_usize(HEADER_BYTES)), |(last, end)| (last.head(), end));
+    let before = (segment.head_before(), to_usize(HEADER_BYTES));
+    let (found, end) = records.last().map_or(before, |(last, end)| (last.head(), end));
     if found == head {
-        Ok(to_u64(end))
-    } else {
-        Err(JournalError::Forgotten { known: head, found })
+        return Ok(to_u64(end));
     }
+    Err(JournalError::Forgotten { known: head, found })
 }

@@ -164,9 +164,8 @@ impl Compactor {
         let dropped = wanted.history == ArchivePolicy::Drop;
         let (sequence, at, actor) = (head.sequence, wanted.at, wanted.actor.clone());
         let compacted = Compacted { sequence, replaces, snapshot, dropped, at, actor };
-        self.writer
-            .append(Commit::of(vec![Record::Compacted(Box::new(compacted.clone()))]))
-            .await?;
+        let record = Record::Compacted(Box::new(compacted.clone()));
+        self.writer.append(Commit::of(vec![record])).await?;
         Ok(Some((compacted, body.len())))
     }
 

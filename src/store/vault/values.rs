@@ -136,8 +136,8 @@ impl Vault {
     pub fn unseal_text(&self, text: &str) -> VaultResult<Zeroizing<Vec<u8>>> {
         let none = VaultRef([0; 16]);
         let Some(sealed) = text.strip_prefix(SEALED) else {
-            return self
-                .unseal(&text.parse().map_err(|_| VaultError::Damaged { reference: none })?);
+            let named = text.parse().map_err(|_| VaultError::Damaged { reference: none });
+            return self.unseal(&named?);
         };
         let payload = BASE64_STANDARD_NO_PAD.decode(sealed).unwrap_or_default();
         self.unseal_blob(&Blob::read(&payload).ok_or(VaultError::Damaged { reference: none })?)
