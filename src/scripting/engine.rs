@@ -13,12 +13,9 @@ use crate::policy::ScriptPower;
 use crate::scripting::host::call::{HostCall, HostFn};
 use crate::scripting::host::session::{HostError, RunLimitError, RunSession};
 use crate::scripting::host::{actions, calculation, money, reads, script_event};
-use crate::scripting::language::source::{ScriptSource, place};
+use crate::scripting::language::source::{Place, ScriptSource, place};
 use crate::scripting::language::values::throw;
 use crate::scripting::language::{limits, values};
-
-/// Symbols that are disabled, since they run text or access more than a script needs.
-const DISABLED: [&str; 1] = ["eval"];
 
 /// Functions of the language without visible output; `log` replaces them.
 const NO_OUTPUT: [&str; 2] = ["print", "debug"];
@@ -26,16 +23,14 @@ const NO_OUTPUT: [&str; 2] = ["print", "debug"];
 /// Reserved words of the language that are names of host functions.
 const HOST_KEYWORDS: [&str; 1] = ["void"];
 
-/// Returns an engine with every host function and limit. The engine reads no clock, disk or random
-/// number.
+/// Returns an engine with every host function and limit. It reads no clock, disk or random number.
 pub(crate) fn engine() -> Engine {
     let mut engine = Engine::new_raw();
     StandardPackage::new().register_into_engine(&mut engine);
     limits::set_limits(&mut engine);
-    for word in DISABLED {
-        engine.disable_symbol(word);
-    }
+    // `eval` runs text.
     engine
+        .disable_symbol("eval")
         .set_optimization_level(OptimizationLevel::None)
         .set_fail_on_invalid_map_property(true)
         .set_allow_shadowing(true);
@@ -131,11 +126,9 @@ pub struct RunFailure {
     pub function: String,
     #[serde(rename = "why")]
     pub cause: FailureCause,
-    /// Description for the script's author.
     pub message: String,
     /// Line and column of the cause, from 1, if there is one.
-    pub place: Option<(usize, usize)>,
-    /// Log of the run until the failure.
+    pub place: Option<Place>,
     pub log: Vec<String>,
 }
 
@@ -147,7 +140,6 @@ pub enum FailureCause {
     /// The run exceeded a limit: operations, sizes, depth, actions or reads.
     #[serde(rename = "bound")]
     LimitExceeded,
-    /// The run took too long.
     #[serde(rename = "time")]
     TimedOut,
     /// A host function panicked. This is our bug, and the rest of the process is unaffected.
@@ -157,7 +149,7 @@ pub enum FailureCause {
     Missing,
 }
 
-fn at_place(place: Option<(usize, usize)>) -> String {
+fn at_place(place: Option<Place>) -> String {
     place.map(|(line, column)| format!(" at {line}:{column}")).unwrap_or_default()
 }
 
@@ -180,13 +172,9 @@ impl RunFailure {
     }
 }
 
-/// Returns cause, message and place of an error of the language.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the language describes other errors")]
-pub(crate) fn classify_error(
-    error: &EvalAltResult,
-) -> (FailureCause, String, Option<(usize, usize)>) {
+pub(crate) fn classify_error(error: &EvalAltResult) -> (FailureCause, String, Option<Place>) {
     let (inner, place) = innermost_error(error, None);
-    let why = failure_cause(inner);
     let message = match inner {
         EvalAltResult::ErrorTerminated(..) => "it took too long and was stopped".to_owned(),
         EvalAltResult::ErrorTooManyOperations(_) => {
@@ -198,9 +186,12 @@ pub(crate) fn classify_error(
             beyond.map_or_else(|| value.to_string(), |beyond| beyond.to_string())
         }
         EvalAltResult::ErrorPropertyNotFound(name, _) => missing_field_message(name),
-        other => without_place(other),
+        other => {
+            let text = other.to_string();
+            text.rsplit_once(" (line ").map_or(text.as_str(), |(message, _)| message).to_owned()
+        }
     };
-    (why, message, place)
+    (failure_cause(inner), message, place)
 }
 
 /// Returns the message for a missing field, which may be closed to scripts.
@@ -216,18 +207,7 @@ fn missing_field_message(name: &str) -> String {
     }
 }
 
-fn without_place(error: &EvalAltResult) -> String {
-    let text = error.to_string();
-    match text.rfind(" (line ") {
-        Some(at) => text.split_at(at).0.to_owned(),
-        None => text,
-    }
-}
-
-fn innermost_error(
-    error: &EvalAltResult,
-    outer: Option<(usize, usize)>,
-) -> (&EvalAltResult, Option<(usize, usize)>) {
+fn innermost_error(error: &EvalAltResult, outer: Option<Place>) -> (&EvalAltResult, Option<Place>) {
     let place = place(error.position()).or(outer);
     if let EvalAltResult::ErrorInFunctionCall(_, _, inner, _)
     | EvalAltResult::ErrorInModule(_, inner, _) = error

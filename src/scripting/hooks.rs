@@ -31,6 +31,7 @@ use crate::scripting::host::script_event::{ScriptEvent, remove_private_of_event}
 use crate::scripting::host::session::{Reads, RunOutput, RunSession};
 use crate::scripting::language::limits::DeadlineGuard;
 use crate::scripting::language::names::ScriptNames;
+use crate::scripting::language::source::Issues;
 use crate::scripting::language::values::ScriptResult;
 use crate::scripting::language::{limits, names};
 
@@ -54,7 +55,6 @@ pub(crate) struct CompiledScript {
 /// Settings with which a script processes a merchant's events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScriptQueue {
-    /// Identity of the script, by name and by text.
     pub lane: ScriptIdentity,
     /// Events for which the script may run at once: its constant `CONCURRENCY`, 1 by default.
     pub concurrency: usize,
@@ -69,7 +69,7 @@ pub struct Hooks {
     pub(crate) engine: Arc<Engine>,
     pub(crate) scripts: Arc<BTreeMap<String, CompiledScript>>,
     pub(crate) names: Arc<ScriptNames>,
-    pub(crate) warnings: Arc<Vec<PlacedIssue>>,
+    pub(crate) warnings: Arc<Issues>,
 }
 
 impl Hooks {
@@ -81,7 +81,6 @@ impl Hooks {
         self.scripts.keys().map(String::as_str)
     }
 
-    /// Returns the event settings of every script.
     pub fn queues(&self) -> impl Iterator<Item = ScriptQueue> {
         self.scripts.values().map(|script| script.queue.clone())
     }
@@ -94,8 +93,7 @@ impl Hooks {
         Some(EventHandler { script: script.clone(), function: function.to_owned() })
     }
 
-    /// Returns the functions for events of this type. Each script provides the function of the
-    /// type, else its `on_event`.
+    /// Returns the functions for events of this type; a script without one has its `on_event`.
     pub fn handlers(&self, event_type: &str) -> Vec<EventHandler> {
         self.scripts.keys().filter_map(|script| self.handler(script, event_type)).collect()
     }
@@ -132,8 +130,8 @@ impl Hooks {
             let (script, function) = (name.clone(), function.clone());
             Box::new(RunFailure { script, function, cause, message, place, log })
         };
-        let script = self.scripts.get(name).filter(|script| script.functions.contains(function));
-        let Some(script) = script else {
+        let known = self.scripts.get(name);
+        let Some(script) = known.filter(|script| script.functions.contains(function)) else {
             let message = "there is no such script or function".to_owned();
             return Err(failure(FailureCause::Missing, message, None, Vec::new()));
         };
@@ -193,8 +191,7 @@ impl Hooks {
     }
 }
 
-/// Returns the quota that a run would exceed. A run that does not increase the stored size never
-/// exceeds one.
+/// Returns the quota that a run would exceed: never one, unless it increases the stored size.
 fn exceeded_quota(reads: &dyn Reads, script: &str, done: &RunOutput) -> Option<String> {
     if done.stored.is_empty() && done.added.is_empty() {
         return None;
@@ -213,16 +210,12 @@ fn exceeded_quota(reads: &dyn Reads, script: &str, done: &RunOutput) -> Option<S
         after = after.plus(ScriptValuesSize::of(key, value));
     }
     let grown = |size: ScriptValuesSize| size.without(before).plus(after);
+    let (more_keys, more_bytes) = (after.keys > before.keys, after.bytes > before.bytes);
     let bounds = [
-        (after.keys > before.keys, grown(own).keys, KEYS_MAX, "keys of one script"),
-        (after.bytes > before.bytes, grown(own).bytes, BYTES_MAX, "bytes of one script"),
-        (after.keys > before.keys, grown(all).keys, ALL_KEYS_MAX, "keys of all scripts together"),
-        (
-            after.bytes > before.bytes,
-            grown(all).bytes,
-            ALL_BYTES_MAX,
-            "bytes of all scripts together",
-        ),
+        (more_keys, grown(own).keys, KEYS_MAX, "keys of one script"),
+        (more_bytes, grown(own).bytes, BYTES_MAX, "bytes of one script"),
+        (more_keys, grown(all).keys, ALL_KEYS_MAX, "keys of all scripts together"),
+        (more_bytes, grown(all).bytes, ALL_BYTES_MAX, "bytes of all scripts together"),
     ];
     let over = bounds.into_iter().find(|(grows, size, most, _)| *grows && size > most);
     over.map(|(_, size, most, what)| {

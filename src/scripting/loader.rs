@@ -4,19 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rhai::module_resolvers::StaticModuleResolver;
-use rhai::{Engine, EvalAltResult, Module, Scope};
+use rhai::{Engine, Module, Scope};
 
 use crate::base::hash::{Digest, sha256};
 use crate::base::wording;
 use crate::model::events::hook_run::ScriptIdentity;
-use crate::model::issue::{PlacedIssue, Severity};
+use crate::model::issue::Severity;
 use crate::scripting::check::declarations::{CheckSet, Import, ScriptUnit};
 use crate::scripting::check::{checker, declarations, syntax};
-use crate::scripting::engine::{builtin_functions, engine};
+use crate::scripting::engine::{builtin_functions, classify_error, engine};
 use crate::scripting::hooks::{CompiledScript, Hooks, ScriptQueue};
 use crate::scripting::language::limits::on_stack;
 use crate::scripting::language::names::{ConfiguredNames, ScriptNames};
-use crate::scripting::language::source::{ScriptSource, is_template};
+use crate::scripting::language::source::{Issues, ScriptSource, is_template};
 use crate::scripting::language::{names, template};
 
 /// Word in every script that uses templates.
@@ -24,20 +24,21 @@ const TEMPLATE: &str = "template";
 
 impl Hooks {
     /// Checks and loads a set. Files in the folder itself are scripts, and files in subfolders are
-    /// modules that scripts import. Files in `templates` that end in `.txt` or `.html` are
-    /// templates.
+    /// modules that scripts import. In `templates`, files in `.txt` or `.html` are templates.
     ///
     /// # Errors
     /// Every problem of the set, with warnings; then no part of the set is used.
-    pub fn load(
-        sources: &[ScriptSource],
-        known: &ConfiguredNames,
-    ) -> Result<Self, Vec<PlacedIssue>> {
-        on_stack(|| load(sources, known)).unwrap_or_else(|| Err(check_failure_problem(sources)))
+    pub fn load(sources: &[ScriptSource], known: &ConfiguredNames) -> Result<Self, Issues> {
+        on_stack(|| load(sources, known)).unwrap_or_else(|| {
+            let message = "internal error: the check of the scripts panicked";
+            let help = "remove one script after the other to find the cause, then report this bug";
+            let bug = sources.first().map(|source| source.problem((1, 1), "bug", message, help));
+            Err(bug.into_iter().collect())
+        })
     }
 }
 
-fn load(sources: &[ScriptSource], known: &ConfiguredNames) -> Result<Hooks, Vec<PlacedIssue>> {
+fn load(sources: &[ScriptSource], known: &ConfiguredNames) -> Result<Hooks, Issues> {
     let mut engine = engine();
     let builtin = builtin_functions(&engine);
     let mut problems = Vec::new();
@@ -45,8 +46,7 @@ fn load(sources: &[ScriptSource], known: &ConfiguredNames) -> Result<Hooks, Vec<
     let names = ScriptNames { configured: known.clone(), templates };
     let units = read_units(&engine, sources, &mut problems);
     check_imports(&units, &mut problems);
-    let set = CheckSet::new(&units, &names, &builtin);
-    problems.extend(checker::check_set(&set));
+    problems.extend(checker::check_set(&CheckSet::new(&units, &names, &builtin)));
     problems.sort();
     problems.dedup();
     if problems.iter().any(|problem| problem.severity == Severity::Error) {
@@ -58,25 +58,16 @@ fn load(sources: &[ScriptSource], known: &ConfiguredNames) -> Result<Hooks, Vec<
             problems.extend(found);
             Err(problems)
         }
-        Ok(scripts) => Ok(Hooks {
-            engine: Arc::new(engine),
-            scripts: Arc::new(scripts),
-            names: Arc::new(names),
-            warnings: Arc::new(problems),
-        }),
+        Ok(scripts) => {
+            let (engine, scripts) = (Arc::new(engine), Arc::new(scripts));
+            Ok(Hooks { engine, scripts, names: Arc::new(names), warnings: Arc::new(problems) })
+        }
     }
 }
 
-/// Reads all scripts and modules of a set, by name.
-fn read_units<'s>(
-    engine: &Engine,
-    sources: &'s [ScriptSource],
-    problems: &mut Vec<PlacedIssue>,
-) -> Units<'s> {
+fn read_units<'s>(engine: &Engine, sources: &'s [ScriptSource], issues: &mut Issues) -> Units<'s> {
     let scripts = sources.iter().filter(|source| !is_template(&source.path));
-    scripts
-        .map(|source| (source.name(), declarations::read_unit(engine, source, problems)))
-        .collect()
+    scripts.map(|source| (source.name(), declarations::read_unit(engine, source, issues))).collect()
 }
 
 /// Returns an engine for experiments. It has the modules of a set, if the set is valid.
@@ -89,20 +80,12 @@ pub(crate) fn experiment_engine(sources: &[ScriptSource]) -> Engine {
     engine
 }
 
-/// Returns the problem for a failure of the check itself; the set is refused all the same.
-fn check_failure_problem(sources: &[ScriptSource]) -> Vec<PlacedIssue> {
-    let message = "internal error: the check of the scripts panicked";
-    let help = "remove one script after the other to find the cause, then report this bug";
-    sources.first().map(|source| source.problem((1, 1), "bug", message, help)).into_iter().collect()
-}
-
-/// Compiles modules, then scripts. The problems are those that appear only when a module's
-/// constants are evaluated.
+/// Compiles modules, then scripts: a module's constants may be wrong only when they are evaluated.
 fn assemble(
     engine: &mut Engine,
     units: &Units<'_>,
     sources: &[ScriptSource],
-) -> Result<BTreeMap<String, CompiledScript>, Vec<PlacedIssue>> {
+) -> Result<BTreeMap<String, CompiledScript>, Issues> {
     let mut problems = Vec::new();
     register_modules(engine, units, &mut problems);
     let mut scripts = BTreeMap::new();
@@ -140,19 +123,11 @@ fn digest<'a>(sources: impl Iterator<Item = &'a ScriptSource>) -> Digest {
     let mut bytes = Vec::new();
     for (path, text) in texts {
         for part in [path, text] {
-            let length = u64::try_from(part.len()).unwrap_or(u64::MAX);
-            bytes.extend(length.to_be_bytes());
+            bytes.extend(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
             bytes.extend(part.as_bytes());
         }
     }
     sha256(&bytes)
-}
-
-/// Converts an error of the language to a problem of a file.
-fn module_problem(source: &ScriptSource, error: &EvalAltResult) -> PlacedIssue {
-    let (_, message, place) = crate::scripting::engine::classify_error(error);
-    let help = "use plain constants: a module computes them once, when it is loaded";
-    source.problem(place.unwrap_or((1, 1)), "module", &message, help)
 }
 
 // Imports of modules: only within the set, and never in a cycle.
@@ -160,7 +135,7 @@ fn module_problem(source: &ScriptSource, error: &EvalAltResult) -> PlacedIssue {
 type Units<'s> = BTreeMap<&'s str, ScriptUnit<'s>>;
 
 /// Reports imports of a missing file, of a script, or of a module that imports its importer.
-fn check_imports(units: &Units<'_>, problems: &mut Vec<PlacedIssue>) {
+fn check_imports(units: &Units<'_>, problems: &mut Issues) {
     for unit in units.values() {
         for import in &unit.imports {
             if let Some((message, help)) = import_problem(units, unit, import) {
@@ -193,10 +168,8 @@ fn import_problem(
         }
         Some(found) if !found.source.is_module() => {
             let message = format!("`{path}` is a script, and scripts cannot be imported");
-            Some((
-                message,
-                "move the shared functions into a folder, such as `lib/shared.rhai`".to_owned(),
-            ))
+            let help = "move the shared functions into a folder, such as `lib/shared.rhai`";
+            Some((message, help.to_owned()))
         }
         Some(found) if reaches(units, found, unit.source.name(), &mut BTreeSet::new()) => {
             let message = format!("`{path}` imports this file in turn");
@@ -206,7 +179,6 @@ fn import_problem(
     }
 }
 
-/// Returns the units that a unit imports directly.
 fn direct_imports<'u, 's>(units: &'u Units<'s>, unit: &ScriptUnit<'_>) -> Vec<&'u ScriptUnit<'s>> {
     let paths = unit.imports.iter().filter_map(|import| import.path.as_deref());
     paths.filter_map(|path| units.get(path)).collect()
@@ -234,9 +206,8 @@ fn collect_imports<'s>(units: &Units<'s>, unit: &ScriptUnit<'s>, all: &mut Vec<&
     }
 }
 
-/// Compiles the modules of a set without cycles and adds them to the engine. An `import` can reach
-/// no other place.
-fn register_modules(engine: &mut Engine, units: &Units<'_>, problems: &mut Vec<PlacedIssue>) {
+/// Compiles the modules of a set without cycles into the engine. An `import` reaches nothing else.
+fn register_modules(engine: &mut Engine, units: &Units<'_>, problems: &mut Issues) {
     let mut order = Vec::new();
     for unit in units.values().filter(|unit| unit.source.is_module()) {
         collect_imports(units, unit, &mut order);
@@ -244,15 +215,17 @@ fn register_modules(engine: &mut Engine, units: &Units<'_>, problems: &mut Vec<P
     let mut resolver = StaticModuleResolver::new();
     engine.set_module_resolver(resolver.clone());
     for source in order {
-        let tree = match engine.compile(&source.text) {
-            Ok(tree) => tree,
-            Err(error) => {
-                problems.push(syntax::problem(source, &error));
-                continue;
-            }
-        };
-        match Module::eval_ast_as_new(Scope::new(), &tree, engine) {
-            Err(error) => problems.push(module_problem(source, &error)),
+        let tree = engine.compile(&source.text).map_err(|error| syntax::problem(source, &error));
+        let module = tree.and_then(|tree| {
+            let module = Module::eval_ast_as_new(Scope::new(), &tree, engine);
+            module.map_err(|error| {
+                let (_, message, place) = classify_error(&error);
+                let help = "use plain constants: a module computes them once, when it is loaded";
+                source.problem(place.unwrap_or((1, 1)), "module", &message, help)
+            })
+        });
+        match module {
+            Err(problem) => problems.push(problem),
             Ok(module) => {
                 resolver.insert(source.name(), module);
                 engine.set_module_resolver(resolver.clone());

@@ -15,8 +15,7 @@ use crate::store::vault::key::MasterKeyError;
 
 /// Error of an append or a fold.
 ///
-/// After `Failed` the durability of the commit is unknown: stop, and open the store again to find
-/// out.
+/// After `Failed` the durability of the commit is unknown: stop, and open the store again.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error(transparent)]
@@ -61,7 +60,6 @@ pub enum FoldError {
     Transition(#[from] IllegalTransition),
 }
 
-/// Result of folding a part of a record.
 pub(crate) type Folded<T = ()> = Result<T, FoldError>;
 
 /// Refuses a record that breaks this law.
@@ -116,7 +114,6 @@ pub type OpenResult<T = ()> = Result<T, OpenError>;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OpenReport {
-    /// A torn tail that was cut.
     pub cut: Option<CutTail>,
     pub rebuilt: Option<String>,
     /// New place of a damaged index.
@@ -128,7 +125,6 @@ pub struct OpenReport {
     pub unmarked: Option<String>,
 }
 
-/// A state that is older than its mark, or another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RollbackDetected {
     /// The sequence of the record that the mark names.

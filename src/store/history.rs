@@ -48,20 +48,17 @@ pub struct HistoryEntry {
     pub remote_id: Option<String>,
 }
 
-/// One effect, from its intent to its outcome.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EffectHistory {
     pub record_ref: RecordRef,
     pub intent: Intent,
-    /// The progress of the intent, in order.
     pub progress: Vec<HistoryEntry>,
     /// Ids of the service that the progress contains.
     pub ids: Vec<String>,
 }
 
 impl EffectHistory {
-    /// Returns true if an id of the service, or a mark, belongs to an object that this effect
-    /// created or changed.
+    /// Returns true if an id or a mark belongs to an object that this effect created or changed.
     pub fn concerns(&self, id: &str) -> bool {
         self.ids.iter().any(|one| one == id)
             || self.intent.target.as_ref().is_some_and(|target| target.as_str() == id)
@@ -74,13 +71,10 @@ impl EffectHistory {
     }
 }
 
-/// Everything that the journal holds about a resource.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResourceHistory {
     pub key: Key,
-    /// The effects, in order.
     pub effects: Vec<EffectHistory>,
-    /// The other entries, in order.
     pub others: Vec<HistoryEntry>,
     /// Approvals of its live binding, for a merchant.
     pub approvals: Vec<(RecordRef, BindingApproval)>,
@@ -90,7 +84,6 @@ pub struct ResourceHistory {
     pub dropped: Vec<u64>,
 }
 
-/// The events and hook runs of a period.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct EventHistory {
     /// The verified events, in order.
@@ -121,20 +114,18 @@ impl JournalSet {
     /// Returns the events verified since `since`, up to this head, with their runs. Records that a
     /// compaction dropped are missing.
     pub fn events(&self, since: DateTime<Utc>, head: Head) -> StoreResult<EventHistory> {
-        self.retry_while_moving(|| self.events_once(since, head))
-    }
-
-    fn events_once(&self, since: DateTime<Utc>, head: Head) -> StoreResult<EventHistory> {
-        let mut past = EventHistory::default();
-        let mut known = BTreeSet::new();
-        let base = self.journal.base()?.map_or(Head::EMPTY, |base| base.head);
-        if let Some(archive) = self.archive.as_ref().filter(|_| base.sequence > 0) {
-            let first = archive.first()?.unwrap_or(u64::MAX);
-            gather(archive, (first, base.sequence), since, &mut past, &mut known)?;
-        }
-        let rest = (base.sequence.saturating_add(1), head.sequence);
-        gather(&self.journal, rest, since, &mut past, &mut known)?;
-        Ok(past)
+        self.retry_while_moving(|| {
+            let mut past = EventHistory::default();
+            let mut known = BTreeSet::new();
+            let base = self.journal.base()?.map_or(Head::EMPTY, |base| base.head);
+            if let Some(archive) = self.archive.as_ref().filter(|_| base.sequence > 0) {
+                let first = archive.first()?.unwrap_or(u64::MAX);
+                gather(archive, (first, base.sequence), since, &mut past, &mut known)?;
+            }
+            let rest = (base.sequence.saturating_add(1), head.sequence);
+            gather(&self.journal, rest, since, &mut past, &mut known)?;
+            Ok(past)
+        })
     }
 }
 
@@ -179,8 +170,7 @@ fn add_record(story: &mut ResourceHistory, stands: RecordRef, record: Record) {
 
 type EntryText<'a> = (DateTime<Utc>, &'a str, Option<String>);
 
-/// Returns the entry of a record; `None` for effects, approvals of bindings, and records that are
-/// about no resource.
+/// Returns the entry of a record; `None` for effects, approvals of bindings, and for no resource.
 fn entry_text(record: &Record) -> Option<EntryText<'_>> {
     Some(match record {
         Record::Observation(fact) => observation_text(fact),
@@ -200,8 +190,7 @@ fn entry_text(record: &Record) -> Option<EntryText<'_>> {
             (one.at, "forgotten", Some(detail))
         }
         Record::Disowned(one) => {
-            let detail = format!("by {}: {} is not ours", one.actor, one.remote_id);
-            (one.at, "disowned", Some(detail))
+            (one.at, "disowned", Some(format!("by {}: {} is not ours", one.actor, one.remote_id)))
         }
         Record::UnknownObjects(strays) => unknown_objects_text(strays),
         Record::Unauthorised(refused) => {
@@ -248,8 +237,7 @@ fn entry_text(record: &Record) -> Option<EntryText<'_>> {
 
 fn release_text(release: &Release) -> EntryText<'_> {
     let made = if release.done { "done" } else { "not made" };
-    let detail = format!("{made} since the backup, by {}", release.actor);
-    (release.at, "released", Some(detail))
+    (release.at, "released", Some(format!("{made} since the backup, by {}", release.actor)))
 }
 
 fn attachment_text(attachment: &TokenAttachment) -> EntryText<'_> {
@@ -260,7 +248,6 @@ fn attachment_text(attachment: &TokenAttachment) -> EntryText<'_> {
     (attachment.at, "attached", Some(detail))
 }
 
-/// Returns the id of the service in a record of an object.
 fn remote_id(record: &Record) -> Option<String> {
     if let Record::Forgotten(one) = record {
         return one.remote_id.as_ref().map(ToString::to_string);

@@ -44,12 +44,14 @@ impl FileChecker<'_> {
             self.check_expression(argument);
         }
         if call.is_operator_call() {
-            return self.check_operator(call, at);
+            if let ("+", [one, other]) = (call.name.as_str(), &*call.args) {
+                self.check_sum(one, other, at);
+            }
+            return;
         }
         let (name, count) = (call.name.as_str(), call.args.len());
         if call.is_qualified() {
-            let root = call.namespace.root().to_owned();
-            return self.check_module_call(&root, call.namespace.position(), name, count, at);
+            return self.check_module_call(call, at);
         }
         if name == POINTER {
             return self.check_pointer(call);
@@ -59,21 +61,18 @@ impl FileChecker<'_> {
         }
     }
 
-    /// Returns true if the name is a function or variable of this file; all its problems are then
-    /// reported.
+    /// Returns true for a function or variable of this file; all its problems are then reported.
     fn is_local(&mut self, name: &str, count: usize, at: Position) -> bool {
         let functions = self.unit.functions.iter().filter(|function| function.name == name);
         let arities: Vec<usize> = functions.map(|function| function.parameters.len()).collect();
         if arities.is_empty() {
-            let lost = self.unit.unparsed.contains(name);
-            return lost || self.is_in_scope(name);
+            return self.unit.unparsed.contains(name) || self.is_in_scope(name);
         }
         self.called.insert(name.to_owned());
         if !arities.contains(&count)
             && self.set.builtin.get(name).is_none_or(|known| !known.contains(&count))
         {
-            let help = "look at its definition in this file";
-            self.report_arity(name, count, &arities, at, help);
+            self.report_arity(name, count, &arities, at, "look at its definition in this file");
         }
         true
     }
@@ -111,9 +110,8 @@ impl FileChecker<'_> {
             let help = "see the book of the language for this function: https://rhai.rs/book";
             return self.report_arity(name, given, &known, at, help);
         }
-        let help = self.suggest(name);
         let message = format!("there is no function `{name}`");
-        self.report(at, "unknown_function", &message, &help);
+        self.report(at, "unknown_function", &message, &self.suggest(name));
     }
 
     fn report_arity(
@@ -126,35 +124,25 @@ impl FileChecker<'_> {
     ) {
         let takes = render_counts(takes);
         let given = count_verb(given, "is given", "are given");
-        let message = format!("`{name}` takes {takes}, and {given}");
-        self.report(at, "arity", &message, help);
+        self.report(at, "arity", &format!("`{name}` takes {takes}, and {given}"), help);
     }
 
     fn suggest(&self, name: &str) -> String {
-        let elsewhere = FOREIGN_NAMES.iter().find(|(names, _)| names.contains(&name));
-        if let Some((_, help)) = elsewhere {
+        if let Some((_, help)) = FOREIGN_NAMES.iter().find(|(names, _)| names.contains(&name)) {
             return (*help).to_owned();
         }
         let own = self.unit.functions.iter().filter(|function| !function.is_anonymous());
         let own = own.map(|function| function.name.as_str());
-        let host = engine::host_functions().map(|row| row.name);
-        let near = did_you_mean(name, own.chain(host));
+        let near = did_you_mean(name, own.chain(engine::host_functions().map(|row| row.name)));
         let builtin = self.set.builtin.keys().copied();
         let language = builtin.filter(|name| engine::host_functions_named(name).next().is_none());
         near.or_else(|| did_you_mean(name, language))
             .unwrap_or_else(|| "list all functions with `reckon hooks doc`".to_owned())
     }
 
-    /// Checks `module::function(…)`.
-    fn check_module_call(
-        &mut self,
-        alias: &str,
-        alias_at: Position,
-        name: &str,
-        count: usize,
-        at: Position,
-    ) {
-        if !self.check_alias(alias, alias_at) {
+    fn check_module_call(&mut self, call: &FnCallExpr, at: Position) {
+        let (alias, name, count) = (call.namespace.root(), call.name.as_str(), call.args.len());
+        if !self.check_alias(alias, call.namespace.position()) {
             return;
         }
         let Some(module) = self.set.module(self.unit, alias) else { return };
@@ -166,8 +154,7 @@ impl FileChecker<'_> {
         let arities: Vec<usize> = named.map(|function| function.parameters.len()).collect();
         if arities.is_empty() {
             let message = format!("the module `{alias}` has no function `{name}`");
-            let all = functions.map(|function| function.name.as_str());
-            let help = suggestion_help(name, all);
+            let help = suggestion_help(name, functions.map(|function| function.name.as_str()));
             self.report(at, "unknown_function", &message, &help);
         } else if !arities.contains(&count) {
             let help = format!("look at its definition in {}", module.source.display_path);
@@ -183,9 +170,8 @@ impl FileChecker<'_> {
             if !functions.any(|function| function.name == name.as_str())
                 && !self.unit.unparsed.contains(name.as_str())
             {
-                let help = self.suggest(name);
                 let message = format!("there is no function `{name}` in this file");
-                self.report(*at, "unknown_function", &message, &help);
+                self.report(*at, "unknown_function", &message, &self.suggest(name));
             }
         }
     }

@@ -1,15 +1,14 @@
-//! Static checks of a script: a walk through every statement and expression of a file, with the
-//! variables in scope.
+//! Static checks of a script: a walk through its statements and expressions, with the variables.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rhai::{ASTFlags, ASTNode, Expr, FlowControl, Position, Stmt};
 
 use crate::base::wording::did_you_mean;
-use crate::model::issue::{PlacedIssue, Severity};
-use crate::scripting::check::declarations::{self, CheckSet, Function, ScriptUnit};
+use crate::model::issue::Severity;
+use crate::scripting::check::declarations::{self, CheckSet, Function, NamedAction, ScriptUnit};
 use crate::scripting::language::names::{EVENT_FIELDS, is_hook};
-use crate::scripting::language::source::place_or_start;
+use crate::scripting::language::source::{Issues, place_or_start};
 
 /// Name under which a script reads the constants outside its functions.
 const GLOBAL: &str = "global";
@@ -21,19 +20,17 @@ pub(crate) enum SumType {
     Money,
 }
 
-/// A variable, and its type if it is certain.
 type TypedVariable = (String, Option<SumType>);
 
-/// The walk through one file.
 pub(crate) struct FileChecker<'a> {
     pub(crate) set: &'a CheckSet<'a>,
     pub(crate) unit: &'a ScriptUnit<'a>,
-    pub(crate) problems: Vec<PlacedIssue>,
+    pub(crate) problems: Issues,
     /// Functions of the file that it calls itself.
     pub(crate) called: BTreeSet<String>,
     /// Host functions that the file calls, with the position of the first call.
     pub(crate) host_calls: BTreeMap<&'static str, Position>,
-    pub(crate) names: Vec<declarations::NamedAction>,
+    pub(crate) names: Vec<NamedAction>,
     /// Variables in scope with their certain types, the innermost block last.
     scopes: Vec<Vec<TypedVariable>>,
     /// Variables of the file that are assigned anywhere, so that their types are not certain.
@@ -105,16 +102,14 @@ impl<'a> FileChecker<'a> {
         self.scopes.pop();
     }
 
-    fn flow(&mut self, flow: &FlowControl) {
-        self.check_expression(&flow.expr);
-        self.block(flow.body.statements());
-        self.block(flow.branch.statements());
-    }
-
     #[expect(clippy::wildcard_enum_match_arm, reason = "other statements name nothing")]
     fn check_statement(&mut self, statement: &Stmt) {
         match statement {
-            Stmt::If(flow, _) | Stmt::While(flow, _) | Stmt::Do(flow, _, _) => self.flow(flow),
+            Stmt::If(flow, _) | Stmt::While(flow, _) | Stmt::Do(flow, _, _) => {
+                self.check_expression(&flow.expr);
+                self.block(flow.body.statements());
+                self.block(flow.branch.statements());
+            }
             Stmt::Switch(parts, _) => {
                 let (value, cases) = &**parts;
                 self.check_expression(value);
@@ -254,8 +249,7 @@ impl<'a> FileChecker<'a> {
         if root == GLOBAL {
             if !self.unit.constants.contains_key(name) {
                 let message = format!("there is no constant `{name}` in this file");
-                let all = self.unit.constants.keys().map(String::as_str);
-                let help = did_you_mean(name, all)
+                let help = did_you_mean(name, self.unit.constants.keys().map(String::as_str))
                     .unwrap_or_else(|| format!("write `const {name} = …;` outside of functions"));
                 self.report(at, "unknown_variable", &message, &help);
             }
@@ -320,8 +314,7 @@ fn assigned_variables(unit: &ScriptUnit<'_>) -> BTreeSet<String> {
     names
 }
 
-/// Returns every problem in the files of a set.
-pub(crate) fn check_set(set: &CheckSet<'_>) -> Vec<PlacedIssue> {
+pub(crate) fn check_set(set: &CheckSet<'_>) -> Issues {
     let mut problems = Vec::new();
     let mut all = Vec::new();
     for one in set.units.values() {
@@ -334,10 +327,7 @@ pub(crate) fn check_set(set: &CheckSet<'_>) -> Vec<PlacedIssue> {
 }
 
 /// Returns every problem in one readable file, and the names that it gives to actions.
-fn check_unit(
-    set: &CheckSet<'_>,
-    unit: &ScriptUnit<'_>,
-) -> (Vec<PlacedIssue>, Vec<declarations::NamedAction>) {
+fn check_unit(set: &CheckSet<'_>, unit: &ScriptUnit<'_>) -> (Issues, Vec<NamedAction>) {
     let mut walk = FileChecker::new(set, unit);
     for value in unit.constants.values() {
         walk.check_expression(value);

@@ -8,21 +8,18 @@ use rhai::{AST, ASTFlags, ASTNode, Engine, Expr, Stmt};
 
 use super::syntax::{Parsed, parse};
 use crate::base::wording;
-use crate::model::issue::{PlacedIssue, RelatedPlace, Severity};
+use crate::model::issue::{PlacedIssue, Severity};
 use crate::scripting::language::names::{self, ANY_EVENT, ScriptNames, is_hook};
-use crate::scripting::language::source::{ScriptSource, place, place_or_start};
+use crate::scripting::language::source::{Issues, Place, ScriptSource, place, place_or_start};
 use crate::scripting::language::values::ScriptMoment;
 
 /// Prefix that the language gives to anonymous functions.
 const NAMELESS: &str = "anon$";
 
-/// A line and a column, from 1.
-pub(crate) type SourcePosition = (usize, usize);
-
 pub(crate) struct Function {
     pub(crate) name: String,
     pub(crate) parameters: Vec<String>,
-    pub(crate) place: SourcePosition,
+    pub(crate) place: Place,
     pub(crate) body: Vec<Stmt>,
 }
 
@@ -36,9 +33,8 @@ impl Function {
 pub(crate) struct Import {
     /// Imported path; `None` if it is not a plain text.
     pub(crate) path: Option<String>,
-    /// Alias before `::`.
     pub(crate) alias: String,
-    pub(crate) place: SourcePosition,
+    pub(crate) place: Place,
 }
 
 pub(crate) struct ScriptUnit<'a> {
@@ -55,7 +51,6 @@ pub(crate) struct ScriptUnit<'a> {
     pub(crate) unreadable: bool,
 }
 
-/// Context against which all files of a set are checked.
 pub(crate) struct CheckSet<'a> {
     pub(crate) units: &'a BTreeMap<&'a str, ScriptUnit<'a>>,
     pub(crate) known: &'a ScriptNames,
@@ -89,7 +84,7 @@ impl<'a> CheckSet<'a> {
 pub(crate) fn read_unit<'a>(
     engine: &Engine,
     source: &'a ScriptSource,
-    problems: &mut Vec<PlacedIssue>,
+    problems: &mut Issues,
 ) -> ScriptUnit<'a> {
     let Parsed { tree, unparsed: lost } = parse(engine, source, problems);
     let mut unit = ScriptUnit {
@@ -143,7 +138,7 @@ fn body(tree: &AST, name: &str, count: usize) -> Vec<Stmt> {
 
 /// Records one statement outside functions: an import, a constant, or one that never runs.
 #[expect(clippy::wildcard_enum_match_arm, reason = "every other statement has the same problem")]
-fn read_statement(unit: &mut ScriptUnit<'_>, statement: &Stmt, problems: &mut Vec<PlacedIssue>) {
+fn read_statement(unit: &mut ScriptUnit<'_>, statement: &Stmt, problems: &mut Issues) {
     let source = unit.source;
     let mut report = |at, message: &str, help: &str| {
         problems.push(source.problem(place_or_start(at), "loose", message, help));
@@ -153,10 +148,9 @@ fn read_statement(unit: &mut ScriptUnit<'_>, statement: &Stmt, problems: &mut Ve
         Stmt::Import(parts, at) => {
             let (path, alias) = &**parts;
             let written = place(path.start_position()).unwrap_or_else(|| place_or_start(*at));
-            let path = if let Expr::StringConstant(path, _) = path {
-                Some(path.to_string())
-            } else {
-                None
+            let path = match path {
+                Expr::StringConstant(path, _) => Some(path.to_string()),
+                _ => None,
             };
             unit.imports.push(Import { path, alias: alias.name.to_string(), place: written });
         }
@@ -184,11 +178,7 @@ const PREFIX: &str = "on_";
 
 /// Reports hooks that are never called, or take another number of arguments. `called` holds the
 /// functions that the file calls itself.
-pub(crate) fn check_reach(
-    unit: &ScriptUnit<'_>,
-    called: &BTreeSet<String>,
-    problems: &mut Vec<PlacedIssue>,
-) {
+pub(crate) fn check_reach(unit: &ScriptUnit<'_>, called: &BTreeSet<String>, problems: &mut Issues) {
     let functions = unit.functions.iter().filter(|function| !function.is_anonymous());
     let module = unit.source.is_module();
     let mut answers = module || unit.unreadable || unit.unparsed.iter().any(|name| is_hook(name));
@@ -204,8 +194,7 @@ pub(crate) fn check_reach(
             problems.push(PlacedIssue { severity, ..problem });
         }
     }
-    let silent = !problems.iter().any(|problem| problem.severity == Severity::Error);
-    if !answers && silent {
+    if !answers && !problems.iter().any(|problem| problem.severity == Severity::Error) {
         let message = "no event reaches this script: it has no function `on_…(event)`";
         let help = "write one, such as `fn on_transaction_failed(event) { … }`; put modules in a \
             folder";
@@ -242,9 +231,8 @@ fn script_reach_problem(function: &Function, called: &BTreeSet<String>) -> Reach
         let message = format!("no event calls `{name}`");
         return Some(("event", Severity::Error, message, suggest_events(name)));
     }
-    let message = format!("nothing calls `{name}`");
     let help = "remove it, or name it by the event that should call it: `on_…`".to_owned();
-    Some(("unused", Severity::Warning, message, help))
+    Some(("unused", Severity::Warning, format!("nothing calls `{name}`"), help))
 }
 
 /// Returns true if the last words may mean the same: `deleted` does not mean `expired`.
@@ -311,7 +299,7 @@ pub(crate) fn since(unit: &ScriptUnit<'_>) -> Option<DateTime<Utc>> {
 }
 
 /// Reports invalid constants: in a module, or with an unfit value.
-pub(crate) fn check_constants(unit: &ScriptUnit<'_>, problems: &mut Vec<PlacedIssue>) {
+pub(crate) fn check_constants(unit: &ScriptUnit<'_>, problems: &mut Issues) {
     let count = format!(
         "`{CONCURRENCY}` is how many events the script is run for at once: 1 to {AT_ONCE_MAX}"
     );
@@ -338,14 +326,13 @@ pub(crate) fn check_constants(unit: &ScriptUnit<'_>, problems: &mut Vec<PlacedIs
     }
 }
 
-// Checks for action names that two scripts share: one name of one event is one action, whichever
-// script requests it.
+// Checks for action names that two scripts share: within one event, one name is one action.
 
 /// A name that a script gives to an action, and its line and column.
-pub(crate) type NamedAction = (String, (usize, usize));
+pub(crate) type NamedAction = (String, Place);
 
 /// Reports names that two scripts with a common event share.
-pub(crate) fn shared_names(all: &[(&ScriptUnit<'_>, Vec<NamedAction>)]) -> Vec<PlacedIssue> {
+pub(crate) fn shared_names(all: &[(&ScriptUnit<'_>, Vec<NamedAction>)]) -> Issues {
     let mut problems = Vec::new();
     for (index, (unit, names)) in all.iter().enumerate() {
         for (earlier, taken) in all.iter().take(index) {
@@ -361,8 +348,7 @@ pub(crate) fn shared_names(all: &[(&ScriptUnit<'_>, Vec<NamedAction>)]) -> Vec<P
     problems
 }
 
-/// Returns an event function that both scripts have, or that one has while the other handles all
-/// events.
+/// Returns an event function that both scripts have, or one while the other handles all events.
 fn common_event<'u>(one: &'u ScriptUnit<'_>, other: &'u ScriptUnit<'_>) -> Option<&'u str> {
     let hooks = |unit: &'u ScriptUnit<'_>| -> Vec<&'u str> {
         let names = unit.functions.iter().map(|function| function.name.as_str());
@@ -377,8 +363,8 @@ fn common_event<'u>(one: &'u ScriptUnit<'_>, other: &'u ScriptUnit<'_>) -> Optio
 fn shared_name_problem(
     unit: &ScriptUnit<'_>,
     name: &str,
-    place: (usize, usize),
-    (earlier, first): (&ScriptUnit<'_>, (usize, usize)),
+    place: Place,
+    (earlier, first): (&ScriptUnit<'_>, Place),
     event: &str,
 ) -> PlacedIssue {
     let other = earlier.source.name();
@@ -388,11 +374,6 @@ fn shared_name_problem(
         unit.source.name().replace('_', "-")
     );
     let problem = unit.source.problem(place, "shared_name", &message, &help);
-    let related = RelatedPlace {
-        file: earlier.source.display_path.clone(),
-        line: first.0,
-        column: first.1,
-        message: "the other one".to_owned(),
-    };
-    PlacedIssue { severity: Severity::Warning, related: vec![related], ..problem }
+    let related = vec![earlier.source.related(first, "the other one")];
+    PlacedIssue { severity: Severity::Warning, related, ..problem }
 }

@@ -57,8 +57,7 @@ impl FileChecker<'_> {
         }
     }
 
-    /// Links of test merchants are harmless, and the merchant is known only at run time, so this is
-    /// a warning.
+    /// Only a warning: links of test merchants are harmless, and a run alone knows the merchant.
     fn check_link(&mut self, at: Position) {
         let before = self.problems.len();
         self.check_right(ScriptPower::CardLink, at);
@@ -80,12 +79,7 @@ impl FileChecker<'_> {
     }
 
     /// Warns about the former name of a called function, and of each option of the call.
-    pub(crate) fn check_former_names(
-        &mut self,
-        rows: &[&'static HostFn],
-        call: &FnCallExpr,
-        at: Position,
-    ) {
+    pub(crate) fn check_former_names(&mut self, rows: &[&HostFn], call: &FnCallExpr, at: Position) {
         let name = call.name.as_str();
         if let Some(row) = rows.iter().find(|row| row.former_name == Some(name)) {
             self.warn_of_former_name(name, row.name, at);
@@ -105,8 +99,7 @@ impl FileChecker<'_> {
         self.warn(at, "former_name", &message, &help);
     }
 
-    /// Warns about a script that reads and writes a key in concurrent runs, where one run
-    /// overwrites the update of another.
+    /// Warns about a key read and written in concurrent runs: one overwrites another's update.
     pub(crate) fn check_counters(&mut self) {
         let concurrency = super::declarations::concurrency(self.unit).unwrap_or(1);
         let (true, true, Some(at)) = (
@@ -124,8 +117,7 @@ impl FileChecker<'_> {
 
     pub(crate) fn check_at_most(&mut self, call: &FnCallExpr) {
         let Some(Expr::Map(words, _)) = option_of(call, BOUND) else { return };
-        let unknown = words.0.iter().filter(|(word, _)| !AT_MOST.contains(&word.name.as_str()));
-        for (word, _) in unknown {
+        for (word, _) in words.0.iter().filter(|(word, _)| !AT_MOST.contains(&word.name.as_str())) {
             let message = format!("`{BOUND}` has no field `{}`", word.name);
             let help = wording::did_you_mean(&word.name, AT_MOST);
             let help = help.unwrap_or_else(|| AT_MOST_HELP.to_owned());
@@ -199,7 +191,6 @@ fn option_of<'c>(call: &'c FnCallExpr, name: &str) -> Option<&'c Expr> {
     options.0.iter().find(|(key, _)| key.name == name).map(|(_, value)| value)
 }
 
-/// Formats the required values of a template as a map.
 fn required_values(template: &Template) -> String {
     let names: Vec<String> = template.names().iter().map(|name| format!("{name}: …")).collect();
     names.join(", ")
@@ -230,7 +221,6 @@ impl FileChecker<'_> {
         }
     }
 
-    /// Returns the type of a call's result.
     fn call_type(&self, call: &FnCallExpr, depth: usize) -> Option<SumType> {
         let name = call.name.as_str();
         if call.is_operator_call() {
@@ -253,13 +243,6 @@ impl FileChecker<'_> {
         found.filter(|_| !own)
     }
 
-    /// Checks an operator between two values.
-    pub(crate) fn check_operator(&mut self, call: &FnCallExpr, at: Position) {
-        if let ("+", [one, other]) = (call.name.as_str(), &*call.args) {
-            self.check_sum(one, other, at);
-        }
-    }
-
     /// Checks `lhs += rhs`.
     pub(crate) fn check_assignment(&mut self, how: &OpAssignment, to: &Expr, value: &Expr) {
         if how.get_op_assignment_info().is_some_and(|info| info.5 == "+") {
@@ -267,7 +250,7 @@ impl FileChecker<'_> {
         }
     }
 
-    fn check_sum(&mut self, one: &Expr, other: &Expr, at: Position) {
+    pub(crate) fn check_sum(&mut self, one: &Expr, other: &Expr, at: Position) {
         let types = (self.type_of(one), self.type_of(other));
         if matches!(
             types,

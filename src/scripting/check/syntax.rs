@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use rhai::{AST, Engine, LexError, ParseError, ParseErrorType as P, ParseErrorType};
+use rhai::{AST, Engine, LexError, ParseError, ParseErrorType as P};
 
 use crate::base::wording::{count_noun, did_you_mean};
-use crate::model::issue::{PlacedIssue, RelatedPlace};
-use crate::scripting::language::source::{ScriptSource, defined_functions, place};
+use crate::model::issue::PlacedIssue;
+use crate::scripting::language::source::{Issues, Place, ScriptSource, defined_functions, place};
 
 /// Returns the problem at its place, or at the end of the file if it has none.
 pub(crate) fn problem(source: &ScriptSource, error: &ParseError) -> PlacedIssue {
     let last = source.text.lines().count().max(1);
-    let end = source.text.lines().last().map_or(0, |line| line.chars().count());
-    let at = place(error.position()).unwrap_or((last, end.max(1)));
-    let at = if at.0 > last { (last, end.max(1)) } else { at };
+    let width = source.text.lines().last().map_or(0, |line| line.chars().count());
+    let at = place(error.position()).filter(|(line, _)| *line <= last);
+    let at = at.unwrap_or((last, width.max(1)));
     let (message, help) =
         reserved_key(source, at, error.err_type()).unwrap_or_else(|| describe(error.err_type()));
     if let P::FnDuplicatedDefinition(name, _) = error.err_type() {
@@ -29,9 +29,8 @@ const KEYWORDS: [&str; 24] = [
     "as", "true", "false",
 ];
 
-/// Returns message and fix for a reserved word as the key of a map; `None` if the problem is
-/// another one.
-fn reserved_key(source: &ScriptSource, at: (usize, usize), kind: &P) -> Option<(String, String)> {
+/// Returns message and fix for a reserved word as the key of a map; `None` for another problem.
+fn reserved_key(source: &ScriptSource, at: Place, kind: &P) -> Option<(String, String)> {
     let word = source.key_at(at)?;
     let is_kept = KEYWORDS.contains(&word.as_str())
         || matches!(kind, P::Reserved(reserved) if *reserved == word);
@@ -44,7 +43,6 @@ fn reserved_key(source: &ScriptSource, at: (usize, usize), kind: &P) -> Option<(
     is_kept.then_some((message, help))
 }
 
-/// Returns the problem of a function that is defined twice, with the place of the first one.
 fn duplicate_function(
     source: &ScriptSource,
     name: &str,
@@ -53,14 +51,8 @@ fn duplicate_function(
     help: &str,
 ) -> PlacedIssue {
     let first = source.definition(name, line.saturating_sub(1));
-    let related = RelatedPlace {
-        file: source.display_path.clone(),
-        line: first.0,
-        column: first.1,
-        message: "the first one".to_owned(),
-    };
     let problem = source.problem(source.definition(name, line), "duplicate", message, help);
-    PlacedIssue { related: vec![related], ..problem }
+    PlacedIssue { related: vec![source.related(first, "the first one")], ..problem }
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the language describes other errors")]
@@ -156,9 +148,7 @@ fn describe_lex_error(error: &LexError) -> (String, String) {
         ),
         LexError::ImproperSymbol(symbol, _) if symbol == "=" => ("`=` does not compare".to_owned(), "write `==`".to_owned()),
         LexError::ImproperSymbol(symbol, _) if symbol == "eval" => reserved_word(symbol),
-        LexError::UnexpectedInput(text) => {
-            (format!("unexpected `{text}`"), "remove it".to_owned())
-        }
+        LexError::UnexpectedInput(text) => (format!("unexpected `{text}`"), "remove it".to_owned()),
         other => (lower_first(&other.to_string()), "check this place and the words just before it".to_owned()),
     }
 }
@@ -206,18 +196,13 @@ const ERRORS_MAX: usize = 20;
 
 /// Readable part of a file.
 pub(crate) struct Parsed {
-    /// Tree of the readable part.
     pub(crate) tree: Option<AST>,
     /// Names of functions that cannot be parsed.
     pub(crate) unparsed: BTreeSet<String>,
 }
 
 /// Parses a file. Each unparsable piece is reported and removed, and the rest is parsed again.
-pub(crate) fn parse(
-    engine: &Engine,
-    source: &ScriptSource,
-    problems: &mut Vec<PlacedIssue>,
-) -> Parsed {
+pub(crate) fn parse(engine: &Engine, source: &ScriptSource, problems: &mut Issues) -> Parsed {
     let mut parts = split_parts(&source.text);
     let mut lost = BTreeSet::new();
     for _ in 0..ERRORS_MAX {
@@ -228,7 +213,7 @@ pub(crate) fn parse(
         };
         problems.push(problem(source, &error));
         let line = place(error.position()).map(|(line, _)| line);
-        let open = matches!(error.err_type(), ParseErrorType::WrongFnDefinition);
+        let open = matches!(error.err_type(), P::WrongFnDefinition);
         let Some(part) = failed_part(&mut parts, line, open) else { break };
         lost.extend(defined_functions(&part.text).map(str::to_owned));
         // The other parts keep their lines.
@@ -238,35 +223,29 @@ pub(crate) fn parse(
 }
 
 /// One piece of a file: from the line where an item begins to the line where the next one does.
-struct SourcePart {
+struct Part {
     first: usize,
     text: String,
 }
 
 /// Splits a text into pieces; functions begin at the start of a line, as is usual.
-fn split_parts(text: &str) -> Vec<SourcePart> {
-    let mut parts: Vec<SourcePart> = Vec::new();
+fn split_parts(text: &str) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
     for (index, line) in text.split_inclusive('\n').enumerate() {
         let begins = ["fn ", "private fn ", "import ", "const "];
         let begins = begins.iter().any(|word| line.starts_with(word));
         match parts.last_mut().filter(|_| !begins) {
             Some(part) => part.text.push_str(line),
-            None => {
-                parts.push(SourcePart { first: index.saturating_add(1), text: line.to_owned() });
-            }
+            None => parts.push(Part { first: index.saturating_add(1), text: line.to_owned() }),
         }
     }
     parts
 }
 
 /// Returns the piece that holds an error. With `open`, the piece before it, which was not closed.
-fn failed_part(
-    parts: &mut [SourcePart],
-    line: Option<usize>,
-    open: bool,
-) -> Option<&mut SourcePart> {
+fn failed_part(parts: &mut [Part], line: Option<usize>, open: bool) -> Option<&mut Part> {
     let line = line.unwrap_or(usize::MAX);
-    let written = |part: &SourcePart| !part.text.trim().is_empty();
-    let before = |part: &SourcePart| if open { part.first < line } else { part.first <= line };
+    let written = |part: &Part| !part.text.trim().is_empty();
+    let before = |part: &Part| if open { part.first < line } else { part.first <= line };
     parts.iter_mut().rev().find(|part| before(part) && written(part))
 }

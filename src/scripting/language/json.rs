@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use rhai::{Array, Dynamic, INT, Map};
+use rhai::{Array, Dynamic, Map};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Number, Value, json};
 
@@ -21,8 +21,7 @@ pub(crate) fn untrusted_to_dynamic(value: &Value) -> Dynamic {
 
 /// Converts a JSON text from outside; `None` if the text is not JSON.
 pub(crate) fn parse_untrusted(text: &[u8]) -> Option<Dynamic> {
-    let slowly =
-        || serde_json::from_slice(text).ok().map(|value: Value| untrusted_to_dynamic(&value));
+    let slowly = || serde_json::from_slice(text).ok().as_ref().map(untrusted_to_dynamic);
     parse_direct(text).or_else(slowly)
 }
 
@@ -78,8 +77,7 @@ pub(crate) fn to_json(value: &Dynamic) -> Result<Value, String> {
     nested_to_json(value, 0, leaf_to_json, |map| map)
 }
 
-/// Converts a value to JSON with these conversions of leaves and maps; an error if the value nests
-/// too deep, or a leaf has no JSON form.
+/// Converts a value to JSON; an error if it nests too deep, or a leaf has no JSON form.
 fn nested_to_json(
     value: &Dynamic,
     depth: usize,
@@ -103,7 +101,6 @@ fn nested_to_json(
     leaf(value)
 }
 
-/// Converts a value that is neither a list nor a map.
 fn leaf_to_json(value: &Dynamic) -> Result<Value, String> {
     if value.is_unit() {
         return Ok(Value::Null);
@@ -112,8 +109,7 @@ fn leaf_to_json(value: &Dynamic) -> Result<Value, String> {
         return Ok(Value::Bool(truth));
     }
     if let Ok(whole) = value.as_int() {
-        let whole: INT = whole;
-        return Ok(Value::Number(Number::from(whole)));
+        return Ok(Value::from(whole));
     }
     if let Ok(text) = value.as_immutable_string_ref() {
         return Ok(Value::String(text.to_string()));
@@ -129,15 +125,13 @@ fn leaf_to_json(value: &Dynamic) -> Result<Value, String> {
 
 // Direct conversion of JSON text to script values.
 
-/// Converts a text from outside. Returns `None` if the text is not JSON, or holds a fractional
-/// number.
+/// Converts a text from outside; `None` if it is not JSON, or holds a fractional number.
 fn parse_direct(text: &[u8]) -> Option<Dynamic> {
     let mut text = serde_json::Deserializer::from_slice(text);
     let value = text.deserialize_any(DynamicSeed).ok()?;
     text.end().ok().map(|()| value)
 }
 
-/// Converts any JSON value.
 struct DynamicSeed;
 
 impl<'de> DeserializeSeed<'de> for DynamicSeed {
@@ -219,8 +213,7 @@ fn quote_map(map: Value) -> Value {
 }
 
 fn tag_of(value: &Value) -> Option<(&str, &Value)> {
-    let fields = value.as_object().filter(|fields| fields.len() == 1)?;
-    let (name, value) = fields.iter().next()?;
+    let (name, value) = value.as_object().filter(|fields| fields.len() == 1)?.iter().next()?;
     [MONEY, DATE, MAP].contains(&name.as_str()).then_some((name, value))
 }
 

@@ -43,16 +43,13 @@ pub(crate) const LINE_MAX: usize = 1000;
 const OUT_OF_TIME: &str = "out of time";
 
 thread_local! {
-    /// Deadline of this thread's run.
     static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
-    /// Operations of this thread's run.
     static COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Wall-clock time of a run, without its reads.
 pub const TIME_MAX: Duration = Duration::from_millis(250);
 
-/// Sets every limit of the language.
 pub(crate) fn set_limits(engine: &mut Engine) {
     engine
         .set_max_operations(OPERATIONS_MAX)
@@ -66,12 +63,10 @@ pub(crate) fn set_limits(engine: &mut Engine) {
         .set_max_modules(MODULES_MAX);
     engine.on_progress(|operations| {
         COUNT.set(operations.min(OPERATIONS_MAX));
-        let late = DEADLINE.get().is_some_and(|end| now() >= end);
-        late.then(|| Dynamic::from(OUT_OF_TIME))
+        DEADLINE.get().is_some_and(|end| now() >= end).then(|| Dynamic::from(OUT_OF_TIME))
     });
 }
 
-/// Returns the operations of this thread's run so far.
 pub(crate) fn operations() -> u64 {
     COUNT.get()
 }
@@ -114,8 +109,7 @@ pub(crate) fn off_the_clock<T>(work: impl FnOnce() -> T) -> T {
 /// Stack size of a thread that runs a script, in bytes.
 pub const STACK_BYTES: usize = 32 << 20;
 
-/// Runs work on a thread with enough stack, and waits for it. Returns `None` if the work panicked,
-/// or if no thread could be started.
+/// Runs work on a thread with enough stack. `None` if the work panicked, or no thread could start.
 pub fn on_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().stack_size(STACK_BYTES).name("hooks".to_owned());

@@ -14,7 +14,6 @@ pub const ANY_EVENT: &str = "on_event";
 pub struct EventRow {
     /// Type as the service writes it.
     pub name: &'static str,
-    /// Sentence about the occasion of the event.
     pub doc: &'static str,
     /// Kind of record in `data`.
     pub data: &'static str,
@@ -81,7 +80,6 @@ pub static EVENTS: &[EventRow] = event_rows! {
 #[derive(Debug, Clone, Copy)]
 pub struct EventField {
     pub name: &'static str,
-    /// Content of the field.
     pub doc: &'static str,
 }
 
@@ -110,8 +108,7 @@ pub static EVENT_FIELDS: &[EventField] = &[
 
 /// Returns the function for events of a type: `on_transaction_failed` for `transaction.failed`.
 pub fn handler_name(event_type: &str) -> String {
-    let words = event_type.replace('.', "_");
-    format!("on_{words}")
+    format!("on_{}", event_type.replace('.', "_"))
 }
 
 /// Returns true if events call this function.
@@ -131,7 +128,6 @@ pub(crate) fn nearest_handler(name: &str) -> Option<String> {
     same.cloned().or_else(near)
 }
 
-/// Returns the names of all functions that events call.
 pub(crate) fn handler_names() -> impl Iterator<Item = String> {
     EVENTS.iter().map(|row| handler_name(row.name)).chain([ANY_EVENT.to_owned()])
 }
@@ -145,15 +141,12 @@ pub struct ConfiguredNames {
     pub mail: BTreeMap<String, bool>,
     /// Rights that the configuration grants.
     pub rights: Rights,
-    /// Kinds of documents.
     pub kinds: BTreeSet<String>,
 }
 
-/// Names that scripts may use.
 #[derive(Debug, Default)]
 pub(crate) struct ScriptNames {
     pub(crate) configured: ConfiguredNames,
-    /// Templates of the scripts folder.
     pub(crate) templates: BTreeMap<String, Template>,
 }
 

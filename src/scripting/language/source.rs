@@ -1,15 +1,14 @@
 //! The scripts folder: every script, module, template and case file in it, read through one handle;
 //! and positions in the text of a file.
 
-use std::io;
-use std::io::Read;
+use std::io::{self, Read};
 use std::sync::Arc;
 
 use rhai::Position;
 
 use crate::base::folder::{EntryType, Folder, PathError};
 use crate::base::folder_location::FolderLocation;
-use crate::model::issue::{PlacedIssue, Severity};
+use crate::model::issue::{PlacedIssue, RelatedPlace, Severity};
 
 /// End of the names of scripts and modules.
 const ENDING: &str = ".rhai";
@@ -20,7 +19,12 @@ pub(super) const TEMPLATES: &str = "templates/";
 pub(super) const TEXT: &str = ".txt";
 pub(super) const HTML: &str = ".html";
 
-/// A file of the scripts folder.
+/// A line and a column, from 1.
+pub type Place = (usize, usize);
+
+/// Problems of one or more files.
+pub type Issues = Vec<PlacedIssue>;
+
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ScriptSource {
     /// Path within the scripts folder, with slashes: `dunning.rhai`, `lib/dates.rhai`.
@@ -36,8 +40,7 @@ impl ScriptSource {
         Self { path: name.to_owned(), display_path: name.to_owned(), text: text.into() }
     }
 
-    /// Returns the path without `.rhai`: the name of a script, or the path in the `import` of a
-    /// module.
+    /// Returns the path without `.rhai`: the name of a script, or of a module in an `import`.
     pub fn name(&self) -> &str {
         self.path.strip_suffix(ENDING).unwrap_or(&self.path)
     }
@@ -50,17 +53,16 @@ impl ScriptSource {
     /// Returns a problem at a line and column, both from 1; the word at that place is underlined.
     pub(crate) fn problem(
         &self,
-        at: (usize, usize),
+        (line, column): Place,
         code: &str,
         message: &str,
         help: &str,
     ) -> PlacedIssue {
-        let (line, column) = at;
         PlacedIssue {
             file: self.display_path.clone(),
             line,
             column,
-            length: self.word_length(at),
+            length: self.word_length((line, column)),
             code: format!("reckon::hooks::{code}"),
             severity: Severity::Error,
             message: message.to_owned(),
@@ -69,8 +71,13 @@ impl ScriptSource {
         }
     }
 
+    /// Returns a place of this file that belongs to a problem at another one.
+    pub(crate) fn related(&self, (line, column): Place, message: &str) -> RelatedPlace {
+        RelatedPlace { file: self.display_path.clone(), line, column, message: message.to_owned() }
+    }
+
     /// Returns the word at a place if a colon follows it.
-    pub(crate) fn key_at(&self, (line, column): (usize, usize)) -> Option<String> {
+    pub(crate) fn key_at(&self, (line, column): Place) -> Option<String> {
         let line = self.text.lines().nth(line.saturating_sub(1))?;
         let rest: String = line.chars().skip(column.saturating_sub(1)).collect();
         let word: String =
@@ -81,11 +88,10 @@ impl ScriptSource {
     }
 
     /// Returns the length in characters of the word or quoted text at a place; at least 1.
-    fn word_length(&self, (line, column): (usize, usize)) -> usize {
+    fn word_length(&self, (line, column): Place) -> usize {
         let line = self.text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
         let rest: Vec<char> = line.chars().skip(column.saturating_sub(1)).collect();
-        let quoted = rest.first().is_some_and(|first| ['"', '`', '\''].contains(first));
-        let length = if quoted {
+        let length = if rest.first().is_some_and(|first| ['"', '`', '\''].contains(first)) {
             let end = rest.iter().skip(1).position(|found| rest.first() == Some(found));
             end.map_or(rest.len(), |end| end.saturating_add(2))
         } else {
@@ -95,21 +101,19 @@ impl ScriptSource {
     }
 
     /// Returns the place of the name in `fn NAME`, searched upwards from a line.
-    pub(crate) fn definition(&self, name: &str, line: usize) -> (usize, usize) {
+    pub(crate) fn definition(&self, name: &str, line: usize) -> Place {
         let before: Vec<&str> = self.text.lines().take(line).collect();
-        let found = before.iter().enumerate().rev().find_map(|(index, text)| {
-            let column = name_column(text, name)?;
-            Some((index.saturating_add(1), column))
-        });
+        let found =
+            before.iter().enumerate().rev().find_map(|(index, text)| {
+                Some((index.saturating_add(1), name_column(text, name)?))
+            });
         found.unwrap_or((line.max(1), 1))
     }
 }
 
 /// Returns the column of the name if the line defines the function.
 fn name_column(line: &str, name: &str) -> Option<usize> {
-    let start = line.find("fn ")?;
-    let (before, rest) = line.split_at_checked(start)?;
-    let after = rest.strip_prefix("fn ")?;
+    let (before, after) = line.split_once("fn ")?;
     let trimmed = after.trim_start();
     let end = trimmed.strip_prefix(name)?;
     let skipped = after.chars().count().saturating_sub(trimmed.chars().count());
@@ -120,22 +124,20 @@ fn name_column(line: &str, name: &str) -> Option<usize> {
 /// Returns the functions that a text defines, judged by the starts of its lines.
 pub(crate) fn defined_functions(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| {
-        let line = line.strip_prefix("private ").unwrap_or(line);
-        let name = line.strip_prefix("fn ")?.trim_start();
+        let name = line.strip_prefix("private ").unwrap_or(line).strip_prefix("fn ")?.trim_start();
         name.split(|found: char| !found.is_alphanumeric() && found != '_').next()
     })
 }
 
-pub(crate) fn place(position: Position) -> Option<(usize, usize)> {
+pub(crate) fn place(position: Position) -> Option<Place> {
     Some((position.line()?, position.position().unwrap_or(1).max(1)))
 }
 
 /// Converts a position to line and column; the start of the file if there is none.
-pub(crate) fn place_or_start(position: Position) -> (usize, usize) {
+pub(crate) fn place_or_start(position: Position) -> Place {
     place(position).unwrap_or((1, 1))
 }
 
-/// Returns true if a path in the scripts folder names a template file.
 pub(crate) fn is_template(path: &str) -> bool {
     path.starts_with(TEMPLATES) && (path.ends_with(TEXT) || path.ends_with(HTML))
 }
@@ -156,7 +158,7 @@ pub struct ScriptFolder {
     /// Case files, sorted by name.
     pub cases: Vec<ScriptSource>,
     /// Problems with files that cannot be read.
-    pub problems: Vec<PlacedIssue>,
+    pub problems: Issues,
 }
 
 impl ScriptFolder {
@@ -167,8 +169,7 @@ impl ScriptFolder {
     }
 }
 
-/// Reads a folder; a missing folder is empty. Links are refused. `shown` is the folder's name in
-/// problems.
+/// Reads a folder; a missing one is empty. Links are refused. `shown` is its name in problems.
 ///
 /// # Errors
 /// The folder is a link, cannot be listed, or holds too much.
@@ -187,30 +188,25 @@ pub fn read_folder(root: &FolderLocation, shown: &str) -> Result<ScriptFolder, P
             continue;
         }
         let name = format!("{}/{inside}", shown.trim_end_matches('/'));
-        let bytes = match read_bytes(&root, &inside) {
+        let text = match read_bytes(&root, &inside) {
             Err(error @ (PathError::Link { .. } | PathError::NotAFile { .. })) => {
-                Err(error.to_string())
+                Err((error.to_string(), "replace it by the file itself"))
             }
-            bytes => Ok(bytes?),
+            bytes => {
+                let message = format!("the file is not UTF-8 text of at most {FILE_MAX} bytes");
+                let text = bytes?.and_then(|bytes| String::from_utf8(bytes).ok());
+                text.ok_or((message, "save it as UTF-8"))
+            }
         };
-        let text = bytes.as_ref().ok().cloned().flatten();
-        let text = text.and_then(|bytes| String::from_utf8(bytes).ok());
         // Editors may write a byte order mark.
         let content = text.as_deref().unwrap_or_default();
         let content = content.strip_prefix('\u{feff}').unwrap_or(content);
         let source = ScriptSource { path: inside, display_path: name, text: Arc::from(content) };
-        if let Err(message) = &bytes {
-            let help = "replace it by the file itself";
+        if let Err((message, help)) = &text {
             folder.problems.push(source.problem((1, 1), "file", message, help));
-        } else if text.is_none() {
-            let message = format!("the file is not UTF-8 text of at most {FILE_MAX} bytes");
-            folder.problems.push(source.problem((1, 1), "file", &message, "save it as UTF-8"));
         }
-        let into = if source.path.ends_with(CASES_ENDING) {
-            &mut folder.cases
-        } else {
-            &mut folder.scripts
-        };
+        let is_case = source.path.ends_with(CASES_ENDING);
+        let into = if is_case { &mut folder.cases } else { &mut folder.scripts };
         into.push(source);
     }
     Ok(folder)

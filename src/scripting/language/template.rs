@@ -1,5 +1,4 @@
-//! Text templates with placeholders: `templates/NAME.txt`, and for mails `templates/NAME.html` as
-//! well.
+//! Text templates with placeholders: `templates/NAME.txt`, for mails also `templates/NAME.html`.
 //!
 //! A placeholder is `{{name}}` or `{{record.field}}`. There are no conditions and no loops, since
 //! the script decides. HTML templates escape every filled-in value. A first line `Subject: …` of
@@ -12,8 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::model::issue::PlacedIssue;
-use crate::scripting::language::source::{HTML, ScriptSource, TEMPLATES, TEXT, is_template};
+use crate::scripting::language::source::{
+    HTML, Issues, Place, ScriptSource, TEMPLATES, TEXT, is_template,
+};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum TemplatePart {
@@ -22,7 +22,6 @@ enum TemplatePart {
     Placeholder(Vec<String>),
 }
 
-/// A valid template.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Template {
     subject: Option<Vec<TemplatePart>>,
@@ -69,15 +68,13 @@ fn fill_parts(
     for part in parts {
         match part {
             TemplatePart::Text(text) => out.push_str(text),
-            TemplatePart::Placeholder(path) => {
-                out.push_str(&escape(&placeholder_text(path, values)?));
-            }
+            TemplatePart::Placeholder(path) => out.push_str(&escape(&value_text(path, values)?)),
         }
     }
     Ok(out)
 }
 
-fn placeholder_text(path: &[String], values: &Value) -> Result<String, String> {
+fn value_text(path: &[String], values: &Value) -> Result<String, String> {
     let found = path.iter().try_fold(values, |value, name| value.get(name));
     let name = path.join(".");
     match found {
@@ -117,44 +114,40 @@ fn template_name(path: &str) -> &str {
     name.strip_suffix(TEXT).or_else(|| name.strip_suffix(HTML)).unwrap_or(name)
 }
 
-/// Returns all templates of a set by their names.
 pub(crate) fn parse_templates(
     sources: &[ScriptSource],
-    problems: &mut Vec<PlacedIssue>,
+    issues: &mut Issues,
 ) -> BTreeMap<String, Template> {
     let mut all: BTreeMap<String, Template> = BTreeMap::new();
     let files = sources.iter().filter(|source| is_template(&source.path));
     for source in files.clone().filter(|source| source.path.ends_with(TEXT)) {
-        let (subject, skipped) = parse_subject(source, problems);
+        let (subject, skipped) = parse_subject(source, issues);
         let rest: String = source.text.split_inclusive('\n').skip(skipped).collect();
-        let text = parse_parts(source, (skipped, 0), rest.trim_end(), problems);
+        let text = parse_parts(source, (skipped, 0), rest.trim_end(), issues);
         all.insert(template_name(&source.path).to_owned(), Template { subject, text, html: None });
     }
     for source in files.filter(|source| source.path.ends_with(HTML)) {
-        let html = parse_parts(source, (0, 0), &source.text, problems);
+        let html = parse_parts(source, (0, 0), &source.text, issues);
         if let Some(template) = all.get_mut(template_name(&source.path)) {
             template.html = Some(html);
         } else {
             let message = "this template has no text part";
             let help =
                 format!("write `{TEMPLATES}{}{TEXT}` beside it", template_name(&source.path));
-            problems.push(source.problem((1, 1), "template", message, &help));
+            issues.push(source.problem((1, 1), "template", message, &help));
         }
     }
     all
 }
 
 /// Returns the subject, and the number of lines that it takes, with the empty line after it.
-fn parse_subject(
-    source: &ScriptSource,
-    problems: &mut Vec<PlacedIssue>,
-) -> (Option<Vec<TemplatePart>>, usize) {
+fn parse_subject(source: &ScriptSource, issues: &mut Issues) -> (Option<Vec<TemplatePart>>, usize) {
     let mut lines = source.text.lines();
     let first = lines.next().unwrap_or_default();
     let Some(rest) = first.strip_prefix(SUBJECT) else { return (None, 0) };
     let trimmed = rest.trim_start();
     let column = first.chars().count().saturating_sub(trimmed.chars().count());
-    let subject = parse_parts(source, (0, column), trimmed.trim_end(), problems);
+    let subject = parse_parts(source, (0, column), trimmed.trim_end(), issues);
     let empty = lines.next().is_some_and(|line| line.trim().is_empty());
     (Some(subject), if empty { 2 } else { 1 })
 }
@@ -162,9 +155,9 @@ fn parse_subject(
 /// Parses a text that begins after this number of lines and characters of its file.
 fn parse_parts(
     source: &ScriptSource,
-    (lines, columns): (usize, usize),
+    (lines, columns): Place,
     text: &str,
-    problems: &mut Vec<PlacedIssue>,
+    issues: &mut Issues,
 ) -> Vec<TemplatePart> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -176,7 +169,7 @@ fn parse_parts(
         let Some((inner, after)) = inner else {
             let help = "write `}}` behind the name, on the same line";
             let message = "this placeholder is not closed";
-            problems.push(source.problem(place, "template", message, help));
+            issues.push(source.problem(place, "template", message, help));
             return parts;
         };
         if let Some(path) = parse_path(inner.trim()) {
@@ -184,7 +177,7 @@ fn parse_parts(
         } else {
             let message =
                 format!("`{{{{{}}}}}` is not a placeholder: only names are possible", inner.trim());
-            problems.push(source.problem(place, "template", &message, HELP));
+            issues.push(source.problem(place, "template", &message, HELP));
         }
         rest = after;
     }
@@ -206,7 +199,7 @@ fn parse_path(text: &str) -> Option<Vec<String>> {
 }
 
 /// Returns the line and column after a text, from 1.
-fn position(before: &str, (lines, columns): (usize, usize)) -> (usize, usize) {
+fn position(before: &str, (lines, columns): Place) -> Place {
     let line = before.matches('\n').count();
     let last = before.rsplit('\n').next().unwrap_or_default().chars().count();
     let skipped = if line == 0 { columns } else { 0 };

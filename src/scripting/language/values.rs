@@ -13,7 +13,6 @@ use crate::base::money::{Money, MoneyError};
 /// Parts of an amount.
 const PARTS_MAX: INT = 1000;
 
-/// Result with the language's own error.
 pub(crate) type ScriptResult<T> = Result<T, Box<EvalAltResult>>;
 
 /// Parses a text, or returns the error as text.
@@ -70,8 +69,7 @@ pub(crate) fn throw(message: impl Into<String>) -> Box<EvalAltResult> {
     message.into().into()
 }
 
-/// Message for the sum of a text and money, which is refused: a join would silently turn an amount
-/// into a text.
+/// Message for the sum of a text and money: a join would silently turn an amount into a text.
 pub(crate) const NO_SUM: &str = "a text and money do not add up";
 /// Fix for that error, for people.
 pub(crate) const NO_SUM_HELP: &str = "write `${amount}` within a text to show an amount; a sum begins with money, such as `money(\"0.00 USD\")`";
@@ -101,17 +99,14 @@ fn split(money: Money, count: INT) -> ScriptResult<Array> {
     }
     let (each, rest) = (money.minor().div_euclid(count), money.minor().rem_euclid(count));
     let part = |nth: INT| {
-        let more = INT::from(nth < rest);
-        let minor = each.checked_add(more).ok_or(MoneyError::OutOfRange);
+        let minor = each.checked_add(INT::from(nth < rest)).ok_or(MoneyError::OutOfRange);
         money_result(minor.map(|minor| Money::new(minor, money.currency()))).map(Dynamic::from)
     };
     (0..count).map(part).collect()
 }
 
-/// An operator of the language, and the orderings for which it holds.
-type Comparison = (&'static str, fn(Ordering) -> bool);
-
-const COMPARISONS: [Comparison; 6] = [
+/// The operators of the language, each with the orderings for which it holds.
+const COMPARISONS: [(&str, fn(Ordering) -> bool); 6] = [
     ("==", Ordering::is_eq),
     ("!=", Ordering::is_ne),
     ("<", Ordering::is_lt),
@@ -120,7 +115,6 @@ const COMPARISONS: [Comparison; 6] = [
     (">=", Ordering::is_ge),
 ];
 
-/// Registers both types with their operators.
 pub(crate) fn register(engine: &mut Engine) {
     register_money(engine);
     register_moments(engine);

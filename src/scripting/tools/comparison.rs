@@ -1,5 +1,4 @@
-//! Comparison of a repeated run with the recorded one, whose reads it uses, and of two texts line
-//! by line.
+//! Comparison of a repeated run with the recorded one, whose reads it uses, and of texts by lines.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -102,10 +101,8 @@ pub struct RunDifferences {
 }
 
 impl RunDifferences {
-    /// Returns true if there are no differences.
     pub fn is_empty(&self) -> bool {
-        let Self { added, removed: gone, changed, kept } = self;
-        added.is_empty() && gone.is_empty() && changed.is_empty() && kept.is_empty()
+        *self == Self::default()
     }
 
     /// Compares two sets of runs. Actions are compared by name, whichever script requests them.
@@ -130,9 +127,8 @@ impl RunDifferences {
 
 /// Returns the action requests by name; the first one of a name counts.
 fn actions_by_name<'r>(runs: &[&'r HookRun]) -> BTreeMap<&'r Name, &'r ActionRequest> {
-    let all = runs.iter().flat_map(|run| &run.requests);
     let mut named = BTreeMap::new();
-    for wish in all {
+    for wish in runs.iter().flat_map(|run| &run.requests) {
         named.entry(&wish.name).or_insert(wish);
     }
     named
@@ -155,14 +151,11 @@ fn stored_differences(
 type StoredValues<'r> = BTreeMap<(&'r str, &'r str), &'r Value>;
 
 fn stored_values<'r>(runs: &[&'r HookRun]) -> StoredValues<'r> {
-    let of = |run: &&'r HookRun| {
-        let run: &'r HookRun = run;
-        run.kept
-            .iter()
-            .chain(&run.added)
-            .map(|(key, value)| ((run.script.as_str(), key.as_str()), value))
+    let of = |run: &'r HookRun| {
+        let values = run.kept.iter().chain(&run.added);
+        values.map(|(key, value)| ((run.script.as_str(), key.as_str()), value))
     };
-    runs.iter().flat_map(of).collect()
+    runs.iter().copied().flat_map(of).collect()
 }
 
 /// Returns the lines of both texts with a sign: `-` for expected only, `+` for real only, a space
@@ -170,8 +163,7 @@ fn stored_values<'r>(runs: &[&'r HookRun]) -> StoredValues<'r> {
 pub(crate) fn diff_lines(expected: &str, real: &str) -> String {
     let (one, other): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), real.lines().collect());
     let mut out = String::from("  (- expected, + real)\n");
-    let mut left = one.as_slice();
-    let mut right = other.as_slice();
+    let (mut left, mut right) = (one.as_slice(), other.as_slice());
     for line in longest_common(&one, &other) {
         left = write_until(left, line, '-', &mut out);
         right = write_until(right, line, '+', &mut out);
@@ -210,7 +202,6 @@ fn write_line(sign: char, line: &str, out: &mut String) {
     out.push('\n');
 }
 
-/// Returns the longest common subsequence of lines.
 fn longest_common<'s>(one: &[&'s str], other: &[&str]) -> Vec<&'s str> {
     // `best`: for each prefix of `other`, by its length, the longest subsequence so far.
     let mut best: Vec<Vec<&'s str>> = vec![Vec::new(); other.len().saturating_add(1)];

@@ -1,7 +1,6 @@
 //! Interactive evaluation of script lines, with all host functions, under the limits of a run.
 //!
-//! A failed line requests no action and stores no value. The action requests of other lines are
-//! collected, and never performed.
+//! A failed line requests no action and stores no value. The actions of others are never performed.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -51,7 +50,6 @@ pub struct Repl {
     stored: BTreeMap<String, Value>,
 }
 
-/// Result of a line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluated {
     /// Value in its written form; `None` for `()`.
@@ -63,7 +61,6 @@ pub struct Evaluated {
     pub reads: usize,
 }
 
-/// Outcome of a line.
 #[derive(Debug)]
 pub enum ReplOutcome {
     Done(Evaluated),
@@ -115,7 +112,6 @@ impl Repl {
         &self.stored
     }
 
-    /// Clears the collected requests and stored values.
     pub fn clear(&mut self) {
         self.actions.clear();
         self.stored.clear();
@@ -154,7 +150,7 @@ impl Repl {
         };
         let problem = match ended {
             Ok(Ok(value)) => {
-                return ReplOutcome::Done(self.record_result(text, &whole, &value, session.take()));
+                return ReplOutcome::Done(self.record(text, &whole, &value, session.take()));
             }
             Ok(Err(error)) => {
                 let (_, message, place) = classify_error(&error);
@@ -166,13 +162,7 @@ impl Repl {
         ReplOutcome::Failed(Box::new(problem))
     }
 
-    fn record_result(
-        &mut self,
-        text: &str,
-        whole: &AST,
-        value: &Dynamic,
-        done: RunOutput,
-    ) -> Evaluated {
+    fn record(&mut self, text: &str, whole: &AST, value: &Dynamic, done: RunOutput) -> Evaluated {
         self.functions = whole.clone_functions_only();
         if text.trim_start().starts_with(IMPORT) {
             let line = text.trim().replace('\n', " ");

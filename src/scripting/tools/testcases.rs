@@ -24,7 +24,7 @@ use crate::scripting::hooks::Hooks;
 use crate::scripting::host::session::Reads;
 use crate::scripting::language::limits::{TIME_MAX, on_stack};
 use crate::scripting::language::names::former_name_words;
-use crate::scripting::language::source::ScriptSource;
+use crate::scripting::language::source::{Issues, ScriptSource};
 use crate::scripting::language::values::parse;
 use crate::scripting::tools::comparison;
 
@@ -44,10 +44,8 @@ pub struct Case {
     pub name: String,
     /// The event; a missing field is `()`.
     pub event: Value,
-    /// State that the script can read.
     #[serde(default)]
     pub state: CaseState,
-    /// Expected result.
     pub expect: ExpectedRun,
 }
 
@@ -60,7 +58,6 @@ pub struct ExpectedRun {
     /// Stored values by key.
     #[serde(default, alias = "kept")]
     pub kv: Map<String, Value>,
-    /// Added values by key.
     #[serde(default)]
     pub added: Map<String, Value>,
     /// Log lines; not compared if missing.
@@ -116,8 +113,7 @@ fn run_case(hooks: &Hooks, script: &str, case: &Case) -> Option<String> {
         return Some(format!("no function of {script} handles an event of type `{kind}`"));
     };
     let reads: Arc<dyn Reads> = Arc::new(case.state.clone());
-    let ended = hooks.run(&handler, &case.event, &reads, Some(TIME_MAX));
-    match (ended, &case.expect.fails) {
+    match (hooks.run(&handler, &case.event, &reads, Some(TIME_MAX)), &case.expect.fails) {
         (Err(failure), Some(expected)) if failure.message.contains(expected) => None,
         (Err(failure), Some(expected)) => {
             Some(format!("the failure does not contain `{expected}`:\n{failure}"))
@@ -213,7 +209,6 @@ fn render_unnamed(wish: &ActionRequest, what: &str) -> Map<String, Value> {
 
 // State of the world in a test case.
 
-/// Everything that a script can read in a case.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CaseState {
@@ -221,13 +216,11 @@ pub struct CaseState {
     pub resources: Vec<Value>,
     /// Transactions, as the service shows them.
     pub transactions: Vec<Value>,
-    /// Answers of the service.
     pub remote: Vec<CaseRemoteRead>,
     /// Values that earlier runs stored.
     pub kv: BTreeMap<String, Value>,
 }
 
-/// One answer of the service.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaseRemoteRead {
@@ -251,8 +244,7 @@ fn key(resource: &Value) -> Option<Key> {
 fn with_namespace(resource: &Value) -> Value {
     let mut resource = resource.clone();
     if let Some(fields) = resource.as_object_mut() {
-        let default = Name::default_namespace().to_string();
-        fields.entry("namespace").or_insert(Value::String(default));
+        fields.entry("namespace").or_insert(Value::String(Name::default_namespace().to_string()));
     }
     resource
 }
@@ -309,7 +301,7 @@ const EXPECT: [&str; 2] = ["cases", "expect"];
 const FUNCTION: [&str; 4] = ["cases", "expect", "actions", DO];
 
 /// Returns a warning for each former name in the cases of a file.
-pub fn former_name_warnings(source: &ScriptSource) -> Vec<PlacedIssue> {
+pub fn former_name_warnings(source: &ScriptSource) -> Issues {
     let mut walk = CaseWalk { source, frames: Vec::new(), warnings: Vec::new() };
     for event in Parser::new_from_str(&source.text) {
         let Ok((event, span)) = event else { return Vec::new() };
@@ -329,7 +321,7 @@ struct CaseWalk<'a> {
     source: &'a ScriptSource,
     /// Open collections, the innermost one last.
     frames: Vec<Frame>,
-    warnings: Vec<PlacedIssue>,
+    warnings: Issues,
 }
 
 impl CaseWalk<'_> {

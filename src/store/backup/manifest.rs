@@ -1,5 +1,4 @@
-//! An existing backup: its manifest, its files as read-only disks, and the errors and problems of a
-//! backup.
+//! An existing backup: its manifest, its files as read-only disks, its errors and problems.
 //!
 //! A backup is a folder of files, or one file:
 //!
@@ -8,10 +7,11 @@
 //! ```
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::{fmt, io};
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,6 @@ pub struct ExistingBackup {
 }
 
 impl ExistingBackup {
-    /// Opens the backup at `path` and reads its manifest.
     pub fn open(path: &Path) -> Result<Self, BackupError> {
         let single = !path.is_dir();
         let manifest = if single { read_manifest(path)? } else { read_folder_manifest(path)? };
@@ -79,10 +78,8 @@ pub(crate) struct FileSpan {
 impl FileSpan {
     /// Reads up to `len` bytes from `offset`; fewer at the end.
     pub(crate) fn read(&self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
-        let left = self.bytes.saturating_sub(offset);
-        let mut bytes = vec![0; len.min(to_usize(left))];
-        let at = self.begins.saturating_add(offset);
-        File::open(&self.path)?.read_exact_at(&mut bytes, at)?;
+        let mut bytes = vec![0; len.min(to_usize(self.bytes.saturating_sub(offset)))];
+        File::open(&self.path)?.read_exact_at(&mut bytes, self.begins.saturating_add(offset))?;
         Ok(bytes)
     }
 }
@@ -151,13 +148,10 @@ pub const MAGIC: [u8; 8] = *b"RECKONB\n";
 const MANIFEST_BYTES_MAX: u64 = 32 << 20;
 const FOOTER_BYTES: u64 = 16;
 
-/// Returns the last bytes of the file: manifest, length and magic.
 pub(crate) fn footer(manifest: &[u8]) -> Vec<u8> {
-    let length = to_u64(manifest.len()).to_le_bytes();
-    [manifest, &length, &MAGIC].concat()
+    [manifest, &to_u64(manifest.len()).to_le_bytes(), &MAGIC].concat()
 }
 
-/// Reads the manifest of a single-file backup.
 pub(crate) fn read_manifest(path: &Path) -> Result<BackupManifest, BackupError> {
     let unreadable = |why: &str| BackupError::unreadable(path, why);
     let io = |source| BackupError::io("read", path.display())(source);
@@ -215,7 +209,6 @@ impl BackupManifest {
         Head { sequence: self.sequence, hash: *self.head.as_bytes() }
     }
 
-    /// Returns the total length of all files.
     pub fn bytes(&self) -> u64 {
         self.files.iter().fold(0, |sum, file| sum.saturating_add(file.bytes))
     }
@@ -244,14 +237,11 @@ pub enum BackupError {
 }
 
 impl BackupError {
-    pub(crate) fn io(
-        doing: &'static str,
-        path: impl fmt::Display,
-    ) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn io(doing: &'static str, path: impl Display) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { doing, path: path.to_string(), source }
     }
 
-    fn unreadable(path: &Path, why: impl fmt::Display) -> Self {
+    fn unreadable(path: &Path, why: impl Display) -> Self {
         Self::Unreadable { path: path.display().to_string(), why: why.to_string() }
     }
 }
@@ -268,6 +258,6 @@ pub struct BackupProblem {
     pub why: String,
 }
 
-pub(crate) fn problem(what: &str, why: impl fmt::Display) -> BackupProblem {
+pub(crate) fn problem(what: &str, why: impl Display) -> BackupProblem {
     BackupProblem { what: what.to_owned(), why: why.to_string() }
 }

@@ -3,8 +3,7 @@
 //! Guarantees: one verification reports every problem of digests, the chain of records, the fold of
 //! the records, and the vault. Nothing is touched before the complete backup was read and verified.
 //! The former state is moved aside and never deleted. An interrupted restore leaves a state that does
-//! not open before it is restored again. The record of the new epoch is durable before the state can
-//! be used.
+//! not open before it is restored again. The new epoch's record is durable before any use.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,13 +16,13 @@ use crate::base::hash::Digest;
 use crate::model::record::{Record, StateOwner};
 use crate::model::state::lifecycle::{Release, Restored};
 use crate::store::backup::manifest::{
-    BackupError, BackupFile, BackupManifest, BackupProblem, ExistingBackup, ProgressFn, problem,
+    BackupError, BackupFile, BackupProblem, ExistingBackup, ProgressFn, problem,
 };
 use crate::store::disk::directory::{RealDisk, StateLock, private_dir, sync_dir};
 use crate::store::disk::traits::{Disk, to_u64};
 use crate::store::error::{OpenError, OpenReport};
 use crate::store::index::ordered::{Index, MemoryIndex};
-use crate::store::read_model::model::{ReadModel, ReadModelError};
+use crate::store::read_model::model::{ReadModel, ReadResult};
 use crate::store::state::open::{OpenState, RESTORING, StateOptions, StateParts, assemble};
 use crate::store::state::rollback::next_epoch;
 use crate::store::vault::key::MasterKey;
@@ -32,7 +31,6 @@ use crate::store::writer::core::Commit;
 
 /// Entries of a state directory that are part of the state.
 const PARTS: [&str; 6] = ["archive", "journal", "sled", "sled.newer", "sled.next", "vault"];
-/// Bytes read at once.
 const PIECE_BYTES: usize = 1 << 20;
 
 #[derive(Debug, Clone)]
@@ -54,7 +52,6 @@ pub struct RestoreResult {
     pub epoch: Restored,
     /// The folder that now holds the former state.
     pub aside: Option<PathBuf>,
-    /// The sequence of the journal's last record.
     pub sequence: u64,
 }
 
@@ -96,13 +93,9 @@ pub async fn restore(
         return Err(RestoreError::Occupied { dir: dir.clone() });
     }
     let mut wrong: Vec<_> = foreign_partner(kept, wanted).into_iter().collect();
-    match verify(kept, key, progress) {
-        Ok(_) if wrong.is_empty() => {}
-        Ok(_) => return Err(RestoreError::Unverified { wrong }),
-        Err(more) => {
-            wrong.extend(more);
-            return Err(RestoreError::Unverified { wrong });
-        }
+    wrong.extend(verify(kept, key, progress).err().unwrap_or_default());
+    if !wrong.is_empty() {
+        return Err(RestoreError::Unverified { wrong });
     }
     fs::write(&marker, b"").map_err(restore_error("write", &marker))?;
     sync_dir(dir).map_err(restore_error("sync", dir))?;
@@ -119,8 +112,7 @@ pub async fn restore(
 fn foreign_partner(kept: &ExistingBackup, wanted: &RestoreRequest) -> Option<BackupProblem> {
     let found = &kept.manifest.partner;
     let partner = wanted.partner.as_ref().filter(|partner| *partner != found)?;
-    let why = format!("it belongs to {found:?}, but partner.name is {partner:?}");
-    Some(problem("partner", why))
+    Some(problem("partner", format!("it belongs to {found:?}, but partner.name is {partner:?}")))
 }
 
 /// Moves the parts of a state into a folder beside them.
@@ -142,7 +134,6 @@ fn move_aside(dir: &Path) -> Result<Option<PathBuf>, RestoreError> {
     Ok(Some(aside))
 }
 
-/// Copies every file of the backup to its place.
 fn copy_files(
     kept: &ExistingBackup,
     dir: &Path,
@@ -188,25 +179,19 @@ fn copy_file(
     }
 }
 
-/// Opens the restored state and appends the record of the new epoch.
 async fn begin_restored_epoch(
     kept: &ExistingBackup,
     wanted: &RestoreRequest,
     key: &MasterKey,
 ) -> Result<(Restored, u64), RestoreError> {
     let state = OpenState::open_as(&wanted.opening, key, true)?;
-    let BackupManifest { at: backup_at, .. } = kept.manifest;
-    let (head, actor) = (kept.manifest.head(), wanted.actor.clone());
-    let began = next_epoch(&state.facts, (head, backup_at), (wanted.at, actor))?;
+    let backup = (kept.manifest.head(), kept.manifest.at);
+    let began = next_epoch(&state.facts, backup, (wanted.at, wanted.actor.clone()))?;
     let mut records = vec![Record::Restored(Box::new(began.clone()))];
     if wanted.nothing_since {
         let (at, actor) = (wanted.at, wanted.actor.clone());
-        records.push(Record::Released(Box::new(Release {
-            keys: Vec::new(),
-            done: false,
-            at,
-            actor,
-        })));
+        let release = Release { keys: Vec::new(), done: false, at, actor };
+        records.push(Record::Released(Box::new(release)));
     }
     let written = state.writer.append(Commit::of(records)).await;
     let closed = state.close().await;
@@ -284,8 +269,7 @@ fn file_digest(kept: &ExistingBackup, entry: &BackupFile) -> std::io::Result<Dig
     Ok(Digest::from_bytes(hasher.finalize().into()))
 }
 
-/// Folds the records into memory and checks that the chain is intact and ends at the manifest's
-/// head. The vault is verified separately.
+/// Folds the records into memory; their chain must be intact and end at the manifest's head.
 pub(crate) fn fold_in_memory(kept: &ExistingBackup) -> Result<VerifiedBackup, BackupProblem> {
     let wrong = |error: &dyn fmt::Display| problem("journal", error);
     let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
@@ -305,22 +289,18 @@ pub(crate) fn fold_in_memory(kept: &ExistingBackup) -> Result<VerifiedBackup, Ba
         let why = format!("it ends at record {found}, not at {}", kept.manifest.sequence);
         return Err(problem("journal", why));
     }
-    let facts = ReadModel::new(index);
-    summarise(&facts).map_err(|error| wrong(&error))
+    summarise(&ReadModel::new(index)).map_err(|error| wrong(&error))
 }
 
-fn summarise(facts: &ReadModel) -> Result<VerifiedBackup, ReadModelError> {
+fn summarise(facts: &ReadModel) -> ReadResult<VerifiedBackup> {
     let mut resources = 0_usize;
     facts.each_observed(|_, _| {
         resources = resources.saturating_add(1);
         Ok(())
     })?;
-    Ok(VerifiedBackup {
-        binding: facts.state_owner()?,
-        state_digest: facts.digest()?,
-        resources,
-        open_intents: facts.open_intents()?.len(),
-    })
+    let (binding, state_digest) = (facts.state_owner()?, facts.digest()?);
+    let open_intents = facts.open_intents()?.len();
+    Ok(VerifiedBackup { binding, state_digest, resources, open_intents })
 }
 
 #[cfg(test)]

@@ -37,7 +37,6 @@ use crate::store::vault::key::{MasterKey, folder_of};
 use crate::store::vault::keys::{KEYS_FILE, state_identity};
 use crate::store::vault::values;
 
-/// Bytes copied at once.
 const PIECE_BYTES: usize = 1 << 20;
 
 #[derive(Debug, Clone)]
@@ -54,7 +53,6 @@ pub struct BackupSource {
     pub compactions: Option<Compactions>,
 }
 
-/// The compactions of a state so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Compactions {
     /// The record behind which the journal begins.
@@ -63,7 +61,6 @@ pub struct Compactions {
 }
 
 impl Compactions {
-    /// Reads the compactions of the state on these disks.
     pub fn of(journal: &Arc<dyn Disk>, vault: &Arc<dyn Disk>) -> Result<Self, BackupError> {
         let base = JournalReader::over(Arc::clone(journal)).base()?;
         let vault = newest_generation(&**vault).map_err(BackupError::io("list", "vault"))?;
@@ -74,12 +71,9 @@ impl Compactions {
 impl BackupSource {
     /// Refuses a copy made during a compaction, since some of its files are older than others.
     fn refuse_if_compacted(&self) -> Result<(), BackupError> {
-        match self.compactions {
-            Some(before) if Compactions::of(&self.journal, &self.vault)? != before => {
-                Err(BackupError::Compacted)
-            }
-            Some(_) | None => Ok(()),
-        }
+        let Some(before) = self.compactions else { return Ok(()) };
+        let compacted = Compactions::of(&self.journal, &self.vault)? != before;
+        if compacted { Err(BackupError::Compacted) } else { Ok(()) }
     }
 }
 
@@ -90,8 +84,7 @@ pub enum BackupLayout {
 }
 
 impl BackupLayout {
-    /// Returns `Folder` for an existing folder, a trailing slash, or a name without an extension;
-    /// `File` otherwise.
+    /// Returns `Folder` for a folder, a trailing slash, or a name without an extension.
     pub fn of(path: &Path) -> Self {
         let slash = path.as_os_str().as_encoded_bytes().ends_with(b"/");
         if slash || path.is_dir() || path.extension().is_none() { Self::Folder } else { Self::File }
@@ -129,21 +122,16 @@ pub fn write(
     });
     if written.is_err() {
         // A partial backup is worthless; failing to remove it changes nothing.
-        drop(if form == BackupLayout::File {
-            fs::remove_file(&beside)
-        } else {
-            fs::remove_dir_all(&beside)
-        });
+        let is_file = form == BackupLayout::File;
+        drop(if is_file { fs::remove_file(&beside) } else { fs::remove_dir_all(&beside) });
     }
     written
 }
 
-/// Returns the temporary name under which the backup is written.
 fn temporary_path(to: &Path) -> Result<PathBuf, BackupError> {
     let name =
         to.file_name().ok_or_else(|| BackupError::Occupied { path: to.display().to_string() })?;
-    let name = format!(".{}.partial-{}", name.to_string_lossy(), std::process::id());
-    Ok(folder_of(to).join(name))
+    Ok(folder_of(to).join(format!(".{}.partial-{}", name.to_string_lossy(), std::process::id())))
 }
 
 /// Copies, folds the copy, adds the manifest, and reads everything back.
@@ -233,8 +221,7 @@ fn files_to_copy(source: &BackupSource) -> Result<Vec<FileCopy<'_>>, BackupError
     Ok(plan)
 }
 
-/// Returns the contents of a backup of this source by `FOLDER/FILE`, for the simulator, whose disks
-/// are in memory.
+/// Returns the contents of a backup by `FOLDER/FILE`, for the simulator with its disks in memory.
 pub(crate) fn contents(source: &BackupSource) -> Result<BTreeMap<String, Vec<u8>>, BackupError> {
     let mut held = BTreeMap::new();
     for copy in files_to_copy(source)? {
@@ -267,12 +254,9 @@ impl<'a> BackupTarget<'a> {
         copied: &mut dyn FnMut(u64),
     ) -> Result<BackupFile, BackupError> {
         let io = |doing| BackupError::io(doing, &copy.name);
-        let mut own = match &self.single {
-            None => Some(self.create_part(&copy.name).map_err(io("make"))?),
-            Some(_) => None,
-        };
-        let out = own.as_mut().or(self.single.as_mut());
-        let out = out.ok_or(BackupError::Empty)?;
+        let own = self.single.is_none().then(|| self.create_part(&copy.name));
+        let mut own = own.transpose().map_err(io("make"))?;
+        let out = own.as_mut().or(self.single.as_mut()).ok_or(BackupError::Empty)?;
         let mut hasher = Sha256::new();
         let mut at = 0_u64;
         loop {
@@ -293,7 +277,6 @@ impl<'a> BackupTarget<'a> {
         Ok(BackupFile { name: copy.name.clone(), bytes: at, sha256 })
     }
 
-    /// Creates a file of a folder backup, with its parent folder.
     fn create_part(&self, name: &str) -> std::io::Result<File> {
         let path = self.path.join(name);
         if let Some(folder) = path.parent().filter(|folder| !folder.is_dir()) {
@@ -314,8 +297,7 @@ impl<'a> BackupTarget<'a> {
         }
         let mut file = create_private(&self.path.join(MANIFEST)).map_err(io())?;
         file.write_all(&text).and_then(|()| file.sync_all()).map_err(io())?;
-        for folder in ["archive", "journal", "vault"] {
-            let folder = self.path.join(folder);
+        for folder in ["archive", "journal", "vault"].map(|folder| self.path.join(folder)) {
             if folder.is_dir() {
                 sync_dir(&folder).map_err(io())?;
             }
@@ -324,12 +306,10 @@ impl<'a> BackupTarget<'a> {
     }
 }
 
-/// Reads the next bytes of a file. The file of keys may be replaced at any time, so it is read in
-/// one piece.
+/// Reads the next bytes of a file; the file of keys at once, since it may be replaced at any time.
 fn read_piece(copy: &FileCopy<'_>, at: u64) -> std::io::Result<Vec<u8>> {
     if copy.file == KEYS_FILE {
         return if at == 0 { copy.disk.read_at(&copy.file, 0, usize::MAX) } else { Ok(Vec::new()) };
     }
-    let left = to_usize(copy.bytes.saturating_sub(at));
-    copy.disk.read_at(&copy.file, at, left.min(PIECE_BYTES))
+    copy.disk.read_at(&copy.file, at, to_usize(copy.bytes.saturating_sub(at)).min(PIECE_BYTES))
 }

@@ -6,8 +6,7 @@
 //!
 //! Contract: every folder of a state is readable by its owner alone (0700), and so are its files
 //! (0600). A name is flat and plain. A link or a directory in the place of a file is refused, so that
-//! nothing outside the directory is ever touched. Files that were written stay open, a bounded number
-//! of them.
+//! nothing outside the directory is ever touched. A bounded number of written files stays open.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
@@ -70,8 +69,7 @@ fn write_owner(file: &mut File, who: &LockOwner) -> io::Result<()> {
     file.write_all(serde_json::to_string(who)?.as_bytes())
 }
 
-/// Returns the error for a held lock. The holder may not have written its name yet; then none is
-/// given.
+/// Returns the error for a held lock; its holder may not have written its name yet.
 fn held_error(file: File, path: PathBuf) -> LockError {
     let mut text = String::new();
     let read = file.take(TEXT_BYTES_MAX).read_to_string(&mut text);
@@ -87,7 +85,6 @@ pub enum LockError {
         "lock {path}: process {} on {} has held it since {}", owner.pid, owner.host, owner.started
     )]
     Held { path: PathBuf, owner: LockOwner },
-    /// Another process holds the lock and has not written its name.
     #[error("lock {path}: another process holds it")]
     HeldByUnknown { path: PathBuf },
     #[error("lock {path}: {source}")]
@@ -240,8 +237,7 @@ impl Disk for RealDisk {
 
     fn read_at(&self, name: &str, offset: u64, len: usize) -> io::Result<Vec<u8>> {
         let file = self.reading(name)?;
-        let left = file.metadata()?.len().saturating_sub(offset);
-        let mut bytes = vec![0; len.min(to_usize(left))];
+        let mut bytes = vec![0; len.min(to_usize(file.metadata()?.len().saturating_sub(offset)))];
         file.read_exact_at(&mut bytes, offset)?;
         Ok(bytes)
     }
@@ -261,11 +257,10 @@ impl Disk for RealDisk {
             return Ok(());
         };
         thread::scope(|scope| {
-            let others: Vec<_> =
-                others.iter().map(|name| scope.spawn(|| self.sync(name))).collect();
+            let rest: Vec<_> = others.iter().map(|name| scope.spawn(|| self.sync(name))).collect();
             let last = self.sync(last);
             let ended =
-                others.into_iter().map(|one| one.join().unwrap_or_else(|why| resume_unwind(why)));
+                rest.into_iter().map(|one| one.join().unwrap_or_else(|why| resume_unwind(why)));
             ended.chain([last]).collect()
         })
     }
@@ -313,8 +308,7 @@ impl Disk for RealDisk {
         let file = self.writing(name, true)?;
         let mut end = file.metadata()?.len();
         while end < len {
-            let left = to_usize(len.saturating_sub(end));
-            let zeros = ZEROS.get(..left).unwrap_or(&ZEROS);
+            let zeros = ZEROS.get(..to_usize(len.saturating_sub(end))).unwrap_or(&ZEROS);
             file.write_all_at(zeros, end)?;
             end = end.saturating_add(to_u64(zeros.len()));
         }

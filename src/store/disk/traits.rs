@@ -17,10 +17,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-/// One flat directory of files.
 pub trait Disk: Send + Sync + Debug {
-    /// Lists the names of all files, in no order. Names that begin with a dot are not part of the
-    /// disk.
+    /// Lists the names of all files, in no order, without those that begin with a dot.
     fn list(&self) -> io::Result<Vec<String>>;
 
     /// Returns the length of a file in bytes; `NotFound` if it does not exist.
@@ -49,8 +47,7 @@ pub trait Disk: Send + Sync + Debug {
     /// Replaces or creates a file as a whole. After a crash the content is the old or the new one.
     fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
 
-    /// Renames a file, durably; an existing file `to` is replaced. The content must be durable
-    /// before.
+    /// Renames a file, durably; replaces an existing `to`. The content must be durable before.
     fn rename(&self, name: &str, to: &str) -> io::Result<()>;
 
     /// Extends the file with written zeros to at least `len` bytes; creates it if it does not
@@ -92,8 +89,7 @@ impl Disk for MemoryDisk {
     fn read_at(&self, name: &str, offset: u64, len: usize) -> io::Result<Vec<u8>> {
         let start = to_usize(offset);
         self.with(name, |file| {
-            let end = start.saturating_add(len).min(file.len());
-            file.get(start..end).unwrap_or_default().to_vec()
+            file.get(start..start.saturating_add(len).min(file.len())).unwrap_or_default().to_vec()
         })
     }
 
@@ -155,7 +151,6 @@ impl<'a> ByteReader<'a> {
         Self(bytes)
     }
 
-    /// Takes the next `count` bytes.
     pub(crate) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (head, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
@@ -185,7 +180,6 @@ impl<'a> ByteReader<'a> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// Returns all bytes not yet taken.
     pub(crate) fn rest(self) -> &'a [u8] {
         self.0
     }
@@ -236,8 +230,7 @@ pub(crate) fn seal_header(fields: &[&[u8]], length: usize) -> Vec<u8> {
     header
 }
 
-/// Returns the fields behind the magic bytes of a header, if its crc32 over the first `covered`
-/// bytes is valid.
+/// Returns the fields behind the magic bytes of a header with a valid crc32 over `covered` bytes.
 pub(crate) fn open_header(header: &[u8], covered: usize, magic: [u8; 8]) -> Option<ByteReader<'_>> {
     let crc = ByteReader::new(bytes_from(header, covered)).u32()?;
     let covered = header.get(..covered)?;

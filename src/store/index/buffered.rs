@@ -27,18 +27,15 @@ const PAGE_MIN: usize = 16;
 /// Number of bytes after which waiting changes are passed on.
 const BYTES_MAX: usize = 2 << 20;
 
-/// Waiting changes in front of another index.
 #[derive(Debug)]
 pub struct BufferedIndex {
     waiting: RwLock<PendingChanges>,
-    /// Recent reads of the index behind. Used only after the changes, and only while the lock on
-    /// them is held.
+    /// Recent reads of the index behind: used after the changes, while the lock on them is held.
     recent: Mutex<ReadCache>,
 }
 
 #[derive(Debug)]
 struct PendingChanges {
-    /// The index that receives the changes.
     behind: Arc<dyn Index>,
     changes: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
     bytes: usize,
@@ -77,8 +74,7 @@ impl BufferedIndex {
 }
 
 impl PendingChanges {
-    /// Passes on all changes. Readers wait meanwhile, so that none misses a change that is in
-    /// neither place.
+    /// Passes on all changes. Readers wait, so that none misses a change that is in neither place.
     fn pass_on(&mut self) -> IndexResult {
         let changes = mem::take(&mut self.changes);
         self.bytes = 0;
@@ -157,8 +153,7 @@ impl Index for BufferedIndex {
     }
 }
 
-/// Appends the entries behind with the changes laid over them, in key order, up to the key `end` if
-/// given.
+/// Appends the entries behind, with the changes laid over them, up to the key `end`; in key order.
 fn merge<'a>(
     behind: Vec<KeyValue>,
     changed: &mut Peekable<impl Iterator<Item = (&'a Vec<u8>, &'a Option<Vec<u8>>)>>,

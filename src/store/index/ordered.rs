@@ -32,8 +32,7 @@ pub trait Index: Send + Sync + Debug {
         Ok(())
     }
 
-    /// Returns up to `limit` entries whose key begins with `prefix`, in order, behind the key
-    /// `after`.
+    /// Returns up to `limit` entries whose key begins with `prefix`, in order, behind `after`.
     fn scan_from(&self, prefix: &[u8], after: Option<&[u8]>, limit: usize) -> ScanResult;
 
     /// Applies a batch as a whole or not at all.
@@ -42,7 +41,6 @@ pub trait Index: Send + Sync + Debug {
     /// Writes everything through to the disk, for a clean stop.
     fn flush(&self) -> IndexResult;
 
-    /// Returns all entries whose key begins with `prefix`, in order.
     fn scan(&self, prefix: &[u8]) -> ScanResult {
         self.scan_from(prefix, None, usize::MAX)
     }
@@ -75,8 +73,7 @@ impl Batch {
         }
     }
 
-    /// Passes the value that a key will have once this batch is applied to `index` to `see`, if it
-    /// exists.
+    /// Passes the value that a key will have once this batch is applied, if any, to `see`.
     pub fn with_value(
         &self,
         index: &dyn Index,
@@ -92,8 +89,7 @@ impl Batch {
         }
     }
 
-    /// Returns up to `limit` entries under `prefix`, behind the key `after`, as they will be once
-    /// this batch is applied to `index`.
+    /// Returns up to `limit` entries under `prefix`, behind `after`, as this batch will leave them.
     pub fn scan_from(
         &self,
         index: &dyn Index,
@@ -196,8 +192,7 @@ pub(crate) fn range<'a, V>(
         .take_while(move |(key, _)| key.starts_with(prefix))
 }
 
-/// Returns the start of a scan: at the prefix, or behind a key that lies within the prefix or
-/// beyond it.
+/// Returns the start of a scan: the prefix, or a key within the prefix or beyond it.
 pub(crate) fn lower<'a>(prefix: &'a [u8], after: Option<&'a [u8]>) -> Bound<&'a [u8]> {
     match after {
         Some(after) if after >= prefix => Bound::Excluded(after),

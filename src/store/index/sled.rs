@@ -18,6 +18,7 @@ use std::fs::{File, OpenOptions};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
+use ::sled::Batch as SledBatch;
 use parking_lot::RwLock;
 
 use crate::store::disk::directory::private_dir;
@@ -37,7 +38,6 @@ const CHUNK: u8 = b'c';
 const WHOLE: u8 = 0;
 const CHUNKED: u8 = 1;
 
-/// Keys of values that are stored in chunks, with the number of chunks.
 type ChunkCounts = BTreeMap<Vec<u8>, u32>;
 
 #[derive(Debug)]
@@ -47,8 +47,7 @@ pub struct SledIndex {
     /// Dropped after the database, so that the drop can wait for it.
     file: DbFile,
     /// Values stored in chunks, with the number of chunks, so that a change need not read the value
-    /// that it replaces. A scan holds this lock while it reads, so that it never sees half of a
-    /// batch.
+    /// that it replaces. A scan holds this lock while it reads, so it never sees half of a batch.
     chunked: RwLock<ChunkCounts>,
     /// True if a flush must survive a power cut; false if only the end of this process.
     synced: bool,
@@ -67,8 +66,7 @@ impl Drop for DbFile {
 }
 
 impl SledIndex {
-    /// Opens the index in this folder; creates it if it does not exist. Only its owner can enter
-    /// the folder.
+    /// Opens the index in this folder; creates it, for its owner alone, if it does not exist.
     ///
     /// # Errors
     /// [`IndexError::Corrupt`] means that the folder should be moved aside and rebuilt.
@@ -87,15 +85,9 @@ impl SledIndex {
             Err(_) => return Err(corrupt(path, "it could not be opened")),
         };
         let chunked = count_chunks(&db).map_err(|error| to_index_error(path, error))?;
-        let file =
-            OpenOptions::new().read(true).write(true).open(path.join("db")).map_err(failed)?;
-        Ok(Self {
-            path: path.to_owned(),
-            db,
-            file: DbFile(file),
-            chunked: RwLock::new(chunked),
-            synced: true,
-        })
+        let file = OpenOptions::new().read(true).write(true).open(path.join("db"));
+        let (file, chunked) = (DbFile(file.map_err(failed)?), RwLock::new(chunked));
+        Ok(Self { path: path.to_owned(), db, file, chunked, synced: true })
     }
 
     /// Returns the same index with a flush that reaches only the operating system: flushed values
@@ -118,8 +110,7 @@ impl SledIndex {
                 let mut value = Vec::new();
                 for number in 0..count {
                     let chunk = self.db.get(chunk_key(key, number));
-                    let chunk = chunk.map_err(self.failed())?.ok_or_else(broken)?;
-                    value.extend_from_slice(&chunk);
+                    value.extend_from_slice(&chunk.map_err(self.failed())?.ok_or_else(broken)?);
                 }
                 Ok(value)
             }
@@ -130,11 +121,8 @@ impl SledIndex {
 impl Index for SledIndex {
     fn get(&self, key: &[u8]) -> IndexResult<Option<Vec<u8>>> {
         let _whole = self.chunked.read();
-        self.db
-            .get(entry_key(key))
-            .map_err(self.failed())?
-            .map(|stored| self.value(key, &stored))
-            .transpose()
+        let stored = self.db.get(entry_key(key)).map_err(self.failed())?;
+        stored.map(|stored| self.value(key, &stored)).transpose()
     }
 
     fn scan_from(&self, prefix: &[u8], after: Option<&[u8]>, limit: usize) -> ScanResult {
@@ -157,7 +145,7 @@ impl Index for SledIndex {
     fn apply(&self, batch: Batch) -> IndexResult {
         let batch = batch.check_keys()?;
         let mut chunked = self.chunked.write();
-        let mut out = ::sled::Batch::default();
+        let mut out = SledBatch::default();
         for (key, change) in batch.changes {
             stage(&mut chunked, &mut out, key, change);
         }
@@ -175,12 +163,7 @@ impl Index for SledIndex {
 }
 
 /// Adds one change to the batch for sled, chunks included.
-fn stage(
-    chunked: &mut ChunkCounts,
-    out: &mut ::sled::Batch,
-    key: Vec<u8>,
-    change: Option<Vec<u8>>,
-) {
+fn stage(chunked: &mut ChunkCounts, out: &mut SledBatch, key: Vec<u8>, change: Option<Vec<u8>>) {
     let before = if chunked.is_empty() { 0 } else { chunked.remove(&key).unwrap_or(0) };
     let after = if let Some(value) = change {
         stage_value(out, &key, &value)
@@ -199,8 +182,7 @@ fn stage(
 fn count_chunks(db: &::sled::Db) -> Result<ChunkCounts, ::sled::Error> {
     let mut chunked = ChunkCounts::new();
     for item in db.scan_prefix([CHUNK]).keys() {
-        let stored = item?;
-        let Some(key) = chunked_key(&stored) else { continue };
+        let Some(key) = chunked_key(&item?) else { continue };
         let count = chunked.entry(key).or_default();
         *count = count.saturating_add(1);
     }
@@ -209,7 +191,6 @@ fn count_chunks(db: &::sled::Db) -> Result<ChunkCounts, ::sled::Error> {
 
 enum StoredValue<'a> {
     Whole(&'a [u8]),
-    /// The number of chunks.
     Chunked(u32),
 }
 
@@ -224,8 +205,7 @@ impl<'a> StoredValue<'a> {
     }
 }
 
-/// Stages a value and returns the number of its chunks.
-fn stage_value(out: &mut ::sled::Batch, key: &[u8], value: &[u8]) -> u32 {
+fn stage_value(out: &mut SledBatch, key: &[u8], value: &[u8]) -> u32 {
     if value.len() <= VALUE_BYTES_MAX {
         out.insert(entry_key(key), [&[WHOLE], value].concat());
         return 0;
@@ -243,14 +223,12 @@ fn entry_key(key: &[u8]) -> Vec<u8> {
     [&[ENTRY], key].concat()
 }
 
-/// Returns the stored key of a chunk. The length comes first, so that no key's chunks lie among
-/// another's.
+/// Returns the stored key of a chunk. The length is first, so no key's chunks lie among another's.
 fn chunk_key(key: &[u8], number: u32) -> Vec<u8> {
     let length = u32::try_from(key.len()).unwrap_or(u32::MAX);
     [&[CHUNK], length.to_be_bytes().as_slice(), key, &number.to_be_bytes()].concat()
 }
 
-/// Returns the key of the value that a chunk belongs to.
 fn chunked_key(stored: &[u8]) -> Option<Vec<u8>> {
     let mut fields = ByteReader::new(stored.get(1..)?);
     let length = u32::from_be_bytes(fields.array()?);

@@ -32,73 +32,59 @@ pub enum JournalError {
         file: String,
         source: io::Error,
     },
-
-    /// The mark outside the state directory cannot be written; the journal then accepts nothing
-    /// more.
+    /// The mark outside the state directory cannot be written; the journal accepts nothing more.
     #[error("{doing} the mark of the state: {source}")]
     Mark { doing: &'static str, source: io::Error },
-
     #[error("read the journal: journal/{file} is not a segment; move it out of the directory")]
     Foreign { file: String },
-
     #[error(
         "read the journal: the records from {expected} on are in no file ({}); a segment was lost: \
          restore the state directory from a backup",
         .found.as_ref().map_or_else(|| "nothing follows".to_owned(), |file| format!("journal/{file} follows"))
     )]
     MissingSegment { expected: u64, found: Option<String> },
-
     /// The header of a segment is damaged, or does not fit its place.
     #[error("read the header of journal/{file}: {why}; restore the state directory from a backup")]
     Header { file: String, why: &'static str },
-
     /// A snapshot cannot replace the records before it.
     #[error(
         "read journal/{file}: {why}; restore a backup, or move the segments that the compaction put \
          aside in archive/ back to journal/ and this file away"
     )]
     Snapshot { file: String, why: &'static str },
-
     #[error(
         "read journal/{file} at byte {offset}: it has format version {found}, this program knows \
          up to {known}; use the newer program that wrote it"
     )]
     Version { file: String, offset: u64, found: u32, known: u32 },
-
     /// A record is damaged, and the data behind it proves that the record was once intact.
     #[error(
         "read journal/{file} at byte {offset}: record {sequence} is damaged ({why}), but {follows}, \
          so this is not a torn tail and nothing was cut; restore the state directory from a backup"
     )]
     Damaged { file: String, offset: u64, sequence: u64, why: &'static str, follows: DamageEvidence },
-
     #[error(
         "read journal/{file} at byte {offset}: the record that should be {sequence} does not \
          continue the one before it; the journal was edited or files were mixed: restore the state \
          directory from a backup"
     )]
     Chain { file: String, offset: u64, sequence: u64 },
-
     #[error(
         "open the journal: record {} was acknowledged before, but the journal ends at {} or holds \
          another history; restore the newest state directory",
         .known.sequence, .found.sequence
     )]
     Forgotten { known: Head, found: Head },
-
     #[error(
         "open the journal from record {sequence}: journal/{file} at byte {offset} holds something \
          else; check the journal from its beginning"
     )]
     Untrusted { file: String, offset: u64, sequence: u64 },
-
     /// A body is too large for one record; nothing was written.
     #[error("append {bytes} bytes: one record holds at most {limit}")]
     TooLarge { bytes: usize, limit: usize },
-
     #[error("append to the journal: an earlier write failed ({cause}); stop and open it again")]
     Poisoned { cause: String },
-
     #[error("append to the journal: there is no sequence left")]
     Full,
 }
@@ -134,7 +120,6 @@ pub struct Head {
 }
 
 impl Head {
-    /// The head of a journal without records.
     pub const EMPTY: Self = Self { sequence: 0, hash: [0; 32] };
 }
 
@@ -236,21 +221,15 @@ pub(crate) fn encode_record(
     previous: &[u8; 32],
     body: &[u8],
 ) -> [u8; 32] {
-    let mut covered = Vec::with_capacity(FIXED_BYTES.saturating_add(body.len()));
-    covered.push(VERSION);
-    covered.extend_from_slice(&sequence.to_le_bytes());
-    covered.extend_from_slice(&batch.to_le_bytes());
-    covered.extend_from_slice(previous);
-    covered.extend_from_slice(body);
+    let (number, batch) = (sequence.to_le_bytes(), batch.to_le_bytes());
+    let covered = [&[VERSION][..], &number, &batch, previous, body].concat();
     push_frame(out, MAGIC, &covered);
     blake3::hash(&covered).into()
 }
 
-/// Returns the content at `offset` of a segment.
 pub(crate) fn parse_at(segment: &[u8], offset: usize) -> RecordSlot<'_> {
     let bytes = bytes_from(segment, offset);
-    let start = bytes.get(..PREFIX_BYTES).unwrap_or(bytes);
-    if is_zero(start) {
+    if is_zero(bytes.get(..PREFIX_BYTES).unwrap_or(bytes)) {
         return RecordSlot::End;
     }
     read_record(bytes).unwrap_or(RecordSlot::Invalid("it ends behind the end of the file"))
@@ -286,6 +265,5 @@ fn read_record(bytes: &[u8]) -> Option<RecordSlot<'_>> {
 /// Returns the first offset from `offset` on at which a record could begin.
 pub(crate) fn find_magic(segment: &[u8], offset: usize) -> Option<usize> {
     let bytes = bytes_from(segment, offset);
-    let at = bytes.windows(MAGIC.len()).position(|window| window == MAGIC)?;
-    offset.checked_add(at)
+    offset.checked_add(bytes.windows(MAGIC.len()).position(|window| window == MAGIC)?)
 }

@@ -14,6 +14,7 @@ use crate::store::journal::chain::{
     DamageEvidence, HEADER_BYTES, Head, JournalError, JournalResult, Position, RawRecord,
     RecordSlot, Tail, next_sequence,
 };
+use crate::store::journal::log::Journal;
 use crate::store::journal::segment::Segment;
 use crate::store::journal::{chain, segment};
 
@@ -42,12 +43,25 @@ impl WalkResult {
 }
 
 /// Heads that were durable before.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct Anchors {
     /// The chain must run through this head.
-    pub(crate) known: Option<Head>,
+    known: Option<Head>,
     /// The chain should run through this head; if it does not, nothing is cut.
-    pub(crate) marked: Option<Head>,
+    marked: Option<Head>,
+    misses_mark: bool,
+}
+
+impl Anchors {
+    pub(crate) fn new(known: Option<Head>, marked: Option<Head>) -> Self {
+        Self { known, marked, misses_mark: false }
+    }
+
+    /// Notes if this record differs from the marked one of the same sequence.
+    fn compare(&mut self, head: Head) {
+        let other = |marked: Head| marked.sequence == head.sequence && marked != head;
+        self.misses_mark |= self.marked.is_some_and(other);
+    }
 }
 
 /// Walks the given segments from `start` to the end.
@@ -57,53 +71,56 @@ pub(crate) fn check(
     disk: &dyn Disk,
     segments: &[u64],
     start: Position,
-    Anchors { known, marked }: Anchors,
+    mut anchors: Anchors,
 ) -> JournalResult<WalkResult> {
     let mut last = start;
-    let mut passed = AnchorCheck { known, marked, misses_mark: false };
-    passed.compare(start.head);
+    anchors.compare(start.head);
     let mut state = None;
     let mut ahead = segments.iter().copied().filter(|first| *first >= start.segment).peekable();
     while let Some(first) = ahead.next() {
         let segment = Segment::read(disk, first)?;
         let offset = enter(&segment, &start, last.head)?;
-        let stop = walk(&segment, offset, &mut last, &mut passed)?;
+        let stop = walk(&segment, offset, &mut last, &mut anchors)?;
         let torn = judge(&segment, &stop, last.head, ahead.peek().copied())?;
         let capacity = to_u64(segment.bytes.len());
         state = Some((Tail { segment: first, offset: to_u64(stop.offset), capacity }, torn));
     }
     let missing = || JournalError::MissingSegment { expected: start.segment, found: None };
     let (tail, torn) = state.ok_or_else(missing)?;
-    let short = marked.filter(|marked| marked.sequence > last.head.sequence);
-    let strays = passed.misses_mark || short.is_some();
+    let lost = |head: &Head| head.sequence > last.head.sequence;
+    let short = anchors.marked.filter(lost);
+    let strays = anchors.misses_mark || short.is_some();
     let checked = WalkResult { last, tail, torn, misses_mark: strays };
     if let Some(short) = short.filter(|_| torn) {
         return Err(lost_head_error(&checked, short));
     }
-    match known {
-        Some(known) if known.sequence > last.head.sequence => Err(lost_head_error(&checked, known)),
-        Some(_) | None => Ok(checked),
+    match anchors.known.filter(lost) {
+        Some(known) => Err(lost_head_error(&checked, known)),
+        None => Ok(checked),
     }
 }
 
-/// Walks everything, and accepts neither a torn tail nor another end than `head`.
-pub(crate) fn check_all(disk: &dyn Disk, head: Head) -> JournalResult<Head> {
-    let segments = segment::list_segments(disk)?;
-    let start = chain_start(disk, &segments)?;
-    let anchors = Anchors { known: Some(head), marked: None };
-    let checked = check(disk, &segments, start, anchors)?;
-    if checked.torn {
-        let (why, follows) = ("bytes follow the last record", DamageEvidence::Acknowledged);
-        return Err(checked.damaged_tail(next_sequence(head.sequence)?, why, follows));
+impl Journal {
+    /// Verifies every record from the first and returns the head that was found.
+    ///
+    /// # Errors
+    /// Any damage, also in a trusted part, a torn tail, or a chain that ends in another head.
+    pub fn verify(&self) -> JournalResult<Head> {
+        let (disk, head) = (self.disk.as_ref(), self.head());
+        let segments = segment::list_segments(disk)?;
+        let start = chain_start(disk, &segments)?;
+        let checked = check(disk, &segments, start, Anchors::new(Some(head), None))?;
+        if checked.torn {
+            let (why, follows) = ("bytes follow the last record", DamageEvidence::Acknowledged);
+            return Err(checked.damaged_tail(next_sequence(head.sequence)?, why, follows));
+        }
+        Ok(checked.last.head)
     }
-    Ok(checked.last.head)
 }
 
-/// Returns the offset at which a walk enters a segment: behind the trusted record, or behind a
-/// header that continues it.
+/// Returns where a walk enters a segment: behind the trusted record, or behind a fitting header.
 fn enter(segment: &Segment, start: &Position, head: Head) -> JournalResult<usize> {
-    let trusted = segment.first == start.segment && start.ends > HEADER_BYTES;
-    if trusted {
+    if segment.first == start.segment && start.ends > HEADER_BYTES {
         return Ok(to_usize(start.ends));
     }
     segment.continues(head)?;
@@ -116,31 +133,16 @@ struct WalkEnd {
     why: &'static str,
 }
 
-/// The heads that the chain must run through, during a walk.
-struct AnchorCheck {
-    known: Option<Head>,
-    marked: Option<Head>,
-    misses_mark: bool,
-}
-
-impl AnchorCheck {
-    /// Notes if this record differs from the marked one of the same sequence.
-    fn compare(&mut self, head: Head) {
-        let other = |marked: Head| marked.sequence == head.sequence && marked != head;
-        self.misses_mark |= self.marked.is_some_and(other);
-    }
-}
-
 fn walk(
     segment: &Segment,
     offset: usize,
     last: &mut Position,
-    passed: &mut AnchorCheck,
+    anchors: &mut Anchors,
 ) -> JournalResult<WalkEnd> {
     let mut at = offset;
     loop {
         match chain::parse_at(&segment.bytes, at) {
-            RecordSlot::Record(found) => at = step(segment, at, &found, last, passed)?,
+            RecordSlot::Record(found) => at = step(segment, at, &found, last, anchors)?,
             RecordSlot::End => {
                 return Ok(WalkEnd { offset: at, why: "there are zeros in its place" });
             }
@@ -150,19 +152,18 @@ fn walk(
     }
 }
 
-/// Adds one record to the chain and returns its end.
 fn step(
     segment: &Segment,
     at: usize,
     found: &RawRecord<'_>,
     last: &mut Position,
-    passed: &mut AnchorCheck,
+    anchors: &mut Anchors,
 ) -> JournalResult<usize> {
-    follows(segment, at, found, last.head)?;
+    segment.check_next(at, found, last.head)?;
     let head = found.head();
-    passed.compare(head);
+    anchors.compare(head);
     if let Some(known) =
-        passed.known.filter(|known| known.sequence == head.sequence && *known != head)
+        anchors.known.filter(|known| known.sequence == head.sequence && *known != head)
     {
         return Err(JournalError::Forgotten { known, found: head });
     }
@@ -171,38 +172,16 @@ fn step(
     Ok(end)
 }
 
-/// Verifies that a record follows `head`.
-pub(crate) fn follows(
-    segment: &Segment,
-    at: usize,
-    found: &RawRecord<'_>,
-    head: Head,
-) -> JournalResult {
-    let sequence = next_sequence(head.sequence)?;
-    if found.sequence == sequence && found.previous == head.hash && found.batch <= sequence {
-        return Ok(());
-    }
-    Err(JournalError::Chain { file: segment.file.clone(), offset: to_u64(at), sequence })
-}
-
 pub(crate) fn version_error(segment: &Segment, at: usize, found: u8) -> JournalError {
-    JournalError::Version {
-        file: segment.file.clone(),
-        offset: to_u64(at),
-        found: u32::from(found),
-        known: u32::from(chain::VERSION),
-    }
+    let (file, offset) = (segment.file.clone(), to_u64(at));
+    let (found, known) = (u32::from(found), u32::from(chain::VERSION));
+    JournalError::Version { file, offset, found, known }
 }
 
 /// Returns true if the tail is torn; a damaged one is an error.
-fn judge(
-    segment: &Segment,
-    stop: &WalkEnd,
-    head: Head,
-    next_segment: Option<u64>,
-) -> JournalResult<bool> {
+fn judge(segment: &Segment, stop: &WalkEnd, head: Head, next: Option<u64>) -> JournalResult<bool> {
     let sequence = next_sequence(head.sequence)?;
-    let follows = match next_segment {
+    let follows = match next {
         Some(_) if is_zero(bytes_from(&segment.bytes, stop.offset)) => return Ok(false),
         Some(first) => DamageEvidence::Segment { file: segment::segment_name(first) },
         None => match judge_tail(&segment.bytes, stop.offset, sequence) {

@@ -10,8 +10,7 @@
 //! 3. A record that names the snapshot.
 //! 4. Only then the removal of the old segments, oldest first.
 //!
-//! Others may append meanwhile, so the record that names the snapshot need not be the first behind
-//! it.
+//! Others may append meanwhile, so other records may precede the one that names the snapshot.
 
 use std::sync::Arc;
 
@@ -50,7 +49,6 @@ impl Default for JournalOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalOpening {
     pub head: Head,
-    /// The tail that was cut, to be reported.
     pub cut: Option<CutTail>,
     /// The head that the mark names, if the journal does not run through it.
     pub missed_mark: Option<Head>,
@@ -73,8 +71,7 @@ impl Journal {
     /// All records that were accepted are durable when this returns.
     ///
     /// # Errors
-    /// A record from the trusted position on is damaged or does not continue the record before it;
-    /// then nothing was changed.
+    /// A record from the trusted position on is damaged or breaks the chain; nothing was changed.
     pub fn open(
         disk: Arc<dyn Disk>,
         options: JournalOptions,
@@ -89,7 +86,7 @@ impl Journal {
             return create_journal(disk, options, unborn);
         }
         let start = start_position(disk.as_ref(), &segments, options.trusted)?;
-        let anchors = Anchors { known: options.known, marked: options.marked };
+        let anchors = Anchors::new(options.known, options.marked);
         let checked = check::check(disk.as_ref(), &segments, start, anchors)?;
         if let Some(first) = unborn {
             remove_unfinished(disk.as_ref(), first, &checked)?;
@@ -130,8 +127,7 @@ fn create_journal(
     Ok((Journal::at(disk, options, Position::START, tail), opened))
 }
 
-/// Returns the start of the verification: the trusted position once it is confirmed, else the first
-/// record.
+/// Returns the start of the verification: the confirmed trusted position, else the first record.
 fn start_position(
     disk: &dyn Disk,
     segments: &[u64],
@@ -157,11 +153,8 @@ fn confirm_position(segment: &Segment, trusted: Position) -> JournalResult<Posit
             return Ok(trusted);
         }
     }
-    Err(JournalError::Untrusted {
-        file: segment.file.clone(),
-        offset: trusted.begins,
-        sequence: trusted.head.sequence,
-    })
+    let (file, offset, sequence) = (segment.file.clone(), trusted.begins, trusted.head.sequence);
+    Err(JournalError::Untrusted { file, offset, sequence })
 }
 
 /// Removes a segment that was never completed, if it is the one that comes next.
@@ -216,8 +209,7 @@ pub fn write_snapshot(
 ) -> JournalResult<[u8; 32]> {
     let base = segment::base_snapshot(disk, &segment::list_segments(disk)?)?
         .map_or(0, |base| base.head.sequence);
-    for leftover in segment::list_snapshots(disk)?.into_iter().filter(|leftover| *leftover != base)
-    {
+    for leftover in segment::list_snapshots(disk)?.into_iter().filter(|found| *found != base) {
         remove_file(disk, &segment::snapshot_name(leftover))?;
     }
     let (bytes, hash) = segment::seal_snapshot(head, fold, body);
@@ -233,7 +225,7 @@ pub fn archive_segments(
     head: Head,
     archive: Option<&dyn Disk>,
 ) -> JournalResult<usize> {
-    segment::read_snapshot_header(disk, head.sequence)?;
+    segment::snapshot_header(disk, head.sequence)?;
     for older in segment::list_snapshots(disk)?.into_iter().filter(|older| *older < head.sequence) {
         remove_file(disk, &segment::snapshot_name(older))?;
     }
@@ -243,8 +235,7 @@ pub fn archive_segments(
         let file = segment::segment_name(*first);
         if let Some(archive) = archive {
             let bytes = segment::read_file(disk, &file)?;
-            let kept = archive.replace(&file, &bytes);
-            kept.map_err(JournalError::io("archive", &file))?;
+            archive.replace(&file, &bytes).map_err(JournalError::io("archive", &file))?;
         }
         remove_file(disk, &file)?;
     }
@@ -257,15 +248,14 @@ impl JournalReader {
         segment::list_segments(self.disk())
     }
 
-    /// Passes the bytes of every file to `show`, one after the other: records and snapshots as they
-    /// are on the disk.
+    /// Passes the bytes of every file to `show`: records and snapshots as they are on the disk.
     pub fn each_file(&self, mut show: impl FnMut(&[u8])) -> JournalResult {
-        let mut files: Vec<String> =
-            self.segments()?.into_iter().map(segment::segment_name).collect();
-        files.extend(segment::list_snapshots(self.disk())?.into_iter().map(segment::snapshot_name));
-        files
-            .iter()
-            .try_for_each(|file| segment::read_file(self.disk(), file).map(|bytes| show(&bytes)))
+        let segments = self.segments()?.into_iter().map(segment::segment_name);
+        let snapshots = segment::list_snapshots(self.disk())?.into_iter();
+        for file in segments.chain(snapshots.map(segment::snapshot_name)) {
+            show(&segment::read_file(self.disk(), &file)?);
+        }
+        Ok(())
     }
 }
 
@@ -278,29 +268,24 @@ fn remove_file(disk: &dyn Disk, file: &str) -> JournalResult {
     disk.remove(file).map_err(JournalError::io("remove", file))
 }
 
-/// Returns the files of the journal up to this head, in order, with the number of bytes needed of
-/// each.
+/// Returns the files of the journal up to this head, in order, each with its number of bytes.
 ///
 /// Complete segments are not read. The last one is read up to the head, which must be in it;
 /// records that others append meanwhile are left out.
 pub fn extent(disk: &dyn Disk, head: Head) -> JournalResult<Vec<(String, u64)>> {
-    let firsts = segment::list_segments(disk)?;
+    let mut segments = segment::list_segments(disk)?;
     let mut files = Vec::new();
-    let base = segment::base_snapshot(disk, &firsts)?;
+    let base = segment::base_snapshot(disk, &segments)?;
     if let Some(base) = &base {
         files.push(measure(disk, base.file())?);
     }
     let begins = base.map_or(0, |base| base.head.sequence);
-    let mut last = None;
-    for first in firsts
-        .into_iter()
-        .filter(|first| (begins..=head.sequence).contains(first) && *first > begins)
-    {
-        if let Some(full) = last.replace(first) {
-            files.push(measure(disk, segment::segment_name(full))?);
-        }
+    segments.retain(|first| *first > begins && *first <= head.sequence);
+    let missing = JournalError::MissingSegment { expected: head.sequence, found: None };
+    let last = segments.pop().ok_or(missing)?;
+    for full in segments {
+        files.push(measure(disk, segment::segment_name(full))?);
     }
-    let last = last.ok_or(JournalError::MissingSegment { expected: head.sequence, found: None })?;
     files.push((segment::segment_name(last), end_of(&Segment::read(disk, last)?, head)?));
     Ok(files)
 }
@@ -311,12 +296,9 @@ fn measure(disk: &dyn Disk, file: String) -> JournalResult<(String, u64)> {
 }
 
 fn end_of(segment: &Segment, head: Head) -> JournalResult<u64> {
-    let (mut found, mut end) = (segment.head_before(), to_usize(HEADER_BYTES));
-    for (record, ends) in
-        segment.records().take_while(|(record, _)| record.sequence <= head.sequence)
-    {
-        (found, end) = (record.head(), ends);
-    }
+    let records = segment.records().take_while(|(record, _)| record.sequence <= head.sequence);
+    let before = (segment.head_before(), to_usize(HEADER_BYTES));
+    let (found, end) = records.last().map_or(before, |(last, end)| (last.head(), end));
     if found == head {
         return Ok(to_u64(end));
     }

@@ -2,8 +2,7 @@
 //! the high-water mark, its last durable head, kept outside the state directory.
 //!
 //! Why it exists: law 1, no effect leaves the process before the entry that explains it is on disk. A
-//! state that was put back by a copy or a snapshot looks intact; only the mark knows how far it had
-//! gone.
+//! state put back by a copy or a snapshot looks intact; only the mark knows how far it had gone.
 //!
 //! Guarantees of the journal:
 //! - Records that [`Journal::sync`] acknowledged are found again, or opening fails.
@@ -44,12 +43,11 @@ use crate::store::journal::chain::{
     HEADER_BYTES, Head, JournalError, JournalResult, Position, Tail, next_sequence,
 };
 use crate::store::journal::read::{JournalReader, JournalRecords};
-use crate::store::journal::{chain, check, segment};
+use crate::store::journal::{chain, segment};
 
 /// The largest body of one record, in bytes.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
 
-/// The journal, owned by one process.
 #[derive(Debug)]
 pub struct Journal {
     pub(crate) disk: Arc<dyn Disk>,
@@ -85,15 +83,6 @@ impl Journal {
         self.reader().records(sequence, self.head().sequence)
     }
 
-    /// Verifies every record from the first and returns the head that was found.
-    ///
-    /// # Errors
-    /// Any damage, also in a part that opening trusted, or a chain that does not end in the head of
-    /// this journal.
-    pub fn verify(&self) -> JournalResult<Head> {
-        check::check_all(self.disk.as_ref(), self.head())
-    }
-
     /// Writes the bodies as one batch and returns their sequences; durable only after [`sync`].
     ///
     /// A body above [`BODY_BYTES_MAX`] refuses the whole batch before anything is written.
@@ -110,14 +99,12 @@ impl Journal {
         Ok(first..self.written.head.sequence.saturating_add(1))
     }
 
-    /// Makes everything appended so far durable.
     pub fn sync(&mut self) -> JournalResult {
         self.refuse_if_poisoned()?;
         if self.durable == self.written {
             return Ok(());
         }
-        let done = self.sync_tail();
-        self.poison_on_failure(done)?;
+        self.poison_on_failure(self.sync_tail())?;
         self.durable = self.written;
         self.mark("write", HighWater::write)
     }
@@ -157,12 +144,9 @@ impl Journal {
         let sequence = next_sequence(self.written.head.sequence)?;
         let begins = self.tail.offset.saturating_add(to_u64(out.len()));
         let hash = chain::encode_record(out, sequence, batch, &self.written.head.hash, body);
-        self.written = Position {
-            head: Head { sequence, hash },
-            segment: self.tail.segment,
-            begins,
-            ends: self.tail.offset.saturating_add(to_u64(out.len())),
-        };
+        let ends = self.tail.offset.saturating_add(to_u64(out.len()));
+        let (head, segment) = (Head { sequence, hash }, self.tail.segment);
+        self.written = Position { head, segment, begins, ends };
         Ok(())
     }
 
@@ -179,12 +163,10 @@ impl Journal {
         Ok(())
     }
 
-    /// Starts the next segment. The former segment is made durable first, so that damage in it can
-    /// never pass for a torn tail.
+    /// Starts the next segment. The former one is made durable first: damage in it is no torn tail.
     pub(crate) fn roll(&mut self, size: usize) -> JournalResult {
         self.sync_tail()?;
-        let needed = HEADER_BYTES.saturating_add(to_u64(size));
-        let capacity = self.segment_bytes.max(needed);
+        let capacity = self.segment_bytes.max(HEADER_BYTES.saturating_add(to_u64(size)));
         self.tail = segment::create_segment(self.disk.as_ref(), self.written.head, capacity)?;
         Ok(())
     }
@@ -195,10 +177,7 @@ impl Journal {
     }
 
     pub(crate) fn refuse_if_poisoned(&self) -> JournalResult {
-        match &self.poisoned {
-            Some(cause) => Err(JournalError::Poisoned { cause: cause.clone() }),
-            None => Ok(()),
-        }
+        self.poisoned.clone().map_or(Ok(()), |cause| Err(JournalError::Poisoned { cause }))
     }
 
     pub(crate) fn poison_on_failure(&mut self, done: JournalResult) -> JournalResult {
@@ -230,8 +209,7 @@ pub struct HighWater {
 }
 
 impl HighWater {
-    /// Reads the mark of the state with this id; nothing is written. A file without one valid
-    /// sector counts as missing.
+    /// Reads the mark of the state with this id. A file without one valid sector counts as missing.
     pub fn open(disk: Arc<dyn Disk>, id: &str) -> io::Result<Self> {
         let file = format!("{id}.mark");
         let bytes = match disk.read_at(&file, 0, SECTOR_BYTES.saturating_mul(2)) {

@@ -12,8 +12,7 @@ use crate::store::journal::chain::{
 use crate::store::journal::segment::{Segment, SnapshotHeader};
 use crate::store::journal::{chain, check, segment};
 
-/// A handle that reads records. Its caller must pass what is durable: the reader never looks
-/// further.
+/// A handle that reads records. Its caller must pass what is durable: no reader looks further.
 #[derive(Debug, Clone)]
 pub struct JournalReader {
     disk: Arc<dyn Disk>,
@@ -34,18 +33,11 @@ impl JournalReader {
     /// Reading begins at the start of the segment that holds `first`, and every record is verified
     /// against the record before it. Nothing follows an error.
     pub fn records(&self, first: u64, last: u64) -> JournalRecords {
-        JournalRecords {
-            disk: Arc::clone(&self.disk),
-            first: first.max(1),
-            last,
-            ahead: None,
-            current: None,
-            done: first > last,
-        }
+        let (disk, done) = (Arc::clone(&self.disk), first > last);
+        JournalRecords { disk, first: first.max(1), last, ahead: None, current: None, done }
     }
 
-    /// Returns the durable records of the segment that begins with `first`: up to `last`, or to its
-    /// end.
+    /// Returns the durable records of the segment that begins with `first`, up to `last` at most.
     pub fn segment_records(
         &self,
         first: u64,
@@ -64,10 +56,9 @@ impl JournalReader {
     /// Returns every snapshot on this disk, oldest first, named by a record or not.
     pub fn snapshots(&self) -> JournalResult<Vec<SnapshotHeader>> {
         let sequences = segment::list_snapshots(self.disk())?.into_iter();
-        sequences.map(|sequence| segment::read_snapshot_header(self.disk(), sequence)).collect()
+        sequences.map(|sequence| segment::snapshot_header(self.disk(), sequence)).collect()
     }
 
-    /// Returns the body of a snapshot, verified against its header.
     pub fn body(&self, sealed: &SnapshotHeader) -> JournalResult<Vec<u8>> {
         segment::snapshot_body(self.disk(), sealed)
     }
@@ -136,13 +127,10 @@ impl Iterator for JournalRecords {
 impl JournalRecords {
     fn step(&mut self) -> JournalResult<JournalRecord> {
         loop {
-            let place = match self.current.take() {
-                Some(place) => place,
-                None => self.enter(None)?,
-            };
+            let place = self.current.take().map_or_else(|| self.enter(None), Ok)?;
             match chain::parse_at(&place.segment.bytes, place.offset) {
                 RecordSlot::Record(found) => {
-                    check::follows(&place.segment, place.offset, &found, place.head)?;
+                    place.segment.check_next(place.offset, &found, place.head)?;
                     let (head, body) = (found.head(), found.body.to_vec());
                     let offset = place.offset.saturating_add(found.size);
                     self.current = Some(ReadPosition { segment: place.segment, offset, head });
@@ -153,13 +141,10 @@ impl JournalRecords {
                     return Err(check::version_error(&place.segment, place.offset, found));
                 }
                 RecordSlot::Invalid(why) => {
-                    return Err(JournalError::Damaged {
-                        file: place.segment.file.clone(),
-                        offset: to_u64(place.offset),
-                        sequence: place.head.sequence.saturating_add(1),
-                        why,
-                        follows: DamageEvidence::Acknowledged,
-                    });
+                    let sequence = place.head.sequence.saturating_add(1);
+                    let (file, offset) = (place.segment.file, to_u64(place.offset));
+                    let follows = DamageEvidence::Acknowledged;
+                    return Err(JournalError::Damaged { file, offset, sequence, why, follows });
                 }
             }
         }
@@ -189,7 +174,6 @@ fn segments_from(disk: &dyn Disk, sequence: u64) -> JournalResult<VecDeque<u64>>
     Ok(segments)
 }
 
-/// Records that were picked, and the ranges that were verified for them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PickedRecords {
     pub records: Vec<JournalRecord>,
@@ -250,24 +234,21 @@ impl JournalSet {
         Ok((picked, dropped))
     }
 
-    /// Verifies the chain to this head, from the first record that exists; returns that record's
-    /// sequence.
+    /// Verifies the chain to this head, from the first record that exists; returns its sequence.
     pub fn verify(&self, head: Head) -> JournalResult<u64> {
-        self.retry_while_moving(|| self.verify_once(head))
-    }
-
-    fn verify_once(&self, head: Head) -> JournalResult<u64> {
-        let base = self.journal.base()?.map_or(Head::EMPTY, |base| base.head);
-        let mut first = base.sequence.saturating_add(1);
-        if let Some(archive) = self.archive.as_ref().filter(|_| base.sequence > 0) {
-            let begins = archive.first()?.unwrap_or(first);
-            if begins < first {
-                ends_at(archive, begins, base)?;
-                first = begins;
+        self.retry_while_moving(|| {
+            let base = self.journal.base()?.map_or(Head::EMPTY, |base| base.head);
+            let mut first = base.sequence.saturating_add(1);
+            if let Some(archive) = self.archive.as_ref().filter(|_| base.sequence > 0) {
+                let begins = archive.first()?.unwrap_or(first);
+                if begins < first {
+                    ends_at(archive, begins, base)?;
+                    first = begins;
+                }
             }
-        }
-        ends_at(&self.journal, base.sequence.saturating_add(1), head)?;
-        Ok(first)
+            ends_at(&self.journal, base.sequence.saturating_add(1), head)?;
+            Ok(first)
+        })
     }
 }
 

@@ -1,5 +1,4 @@
-//! The journal's files, by name and header: segments of records, and the snapshot that stands in place
-//! of the records up to it.
+//! The journal's files, by name and header: segments of records, and the snapshot before them.
 //!
 //! ```text
 //! segment:  magic 8 · version 4 · first sequence 8 · hash before it 32 · crc32 4 · zeros to 64 · records · zeros
@@ -7,8 +6,7 @@
 //! ```
 //!
 //! The hash of a snapshot's header is its name in the journal; it fixes the body, too. A journal
-//! begins at a snapshot only if its first segment is gone and a segment follows the snapshot
-//! directly.
+//! begins at a snapshot only if its first segment is gone and a segment directly follows it.
 
 use crate::store::disk::traits::{
     Disk, bytes_from, is_zero, open_header, seal_header, to_u64, to_usize,
@@ -74,9 +72,8 @@ pub(crate) fn create_segment(disk: &dyn Disk, head: Head, capacity: u64) -> Jour
     let file = segment_name(first);
     let io = |doing| JournalError::io(doing, &file);
     let fields: [&[u8]; 4] = [&MAGIC, &VERSION.to_le_bytes(), &first.to_le_bytes(), &head.hash];
-    let header = seal_header(&fields, to_usize(HEADER_BYTES));
     disk.allocate(&file, capacity).map_err(io("allocate"))?;
-    disk.write_at(&file, 0, &header).map_err(io("write"))?;
+    disk.write_at(&file, 0, &seal_header(&fields, to_usize(HEADER_BYTES))).map_err(io("write"))?;
     disk.sync(&file).map_err(io("sync"))?;
     Ok(Tail { segment: first, offset: HEADER_BYTES, capacity })
 }
@@ -113,6 +110,15 @@ impl Segment {
         Head { sequence: self.first.saturating_sub(1), hash: self.previous }
     }
 
+    /// Verifies that this record, at this offset, follows `head`.
+    pub(crate) fn check_next(&self, at: usize, found: &RawRecord<'_>, head: Head) -> JournalResult {
+        let sequence = next_sequence(head.sequence)?;
+        if found.sequence == sequence && found.previous == head.hash && found.batch <= sequence {
+            return Ok(());
+        }
+        Err(JournalError::Chain { file: self.file.clone(), offset: to_u64(at), sequence })
+    }
+
     /// Verifies that this segment continues the chain where `head` ends it.
     pub(crate) fn continues(&self, head: Head) -> JournalResult {
         let expected = next_sequence(head.sequence)?;
@@ -139,8 +145,7 @@ pub(crate) fn is_unfinished(disk: &dyn Disk, first: u64) -> JournalResult<bool> 
     if segment_fields(&header).is_some() {
         return Ok(false);
     }
-    let bytes = read_file(disk, &file)?;
-    Ok(is_zero(bytes_from(&bytes, to_usize(HEADER_BYTES))))
+    Ok(is_zero(bytes_from(&read_file(disk, &file)?, to_usize(HEADER_BYTES))))
 }
 
 pub(crate) fn read_file(disk: &dyn Disk, file: &str) -> JournalResult<Vec<u8>> {
@@ -194,7 +199,6 @@ impl SnapshotHeader {
     }
 }
 
-/// Lists the sequences of all snapshots, ascending.
 pub(crate) fn list_snapshots(disk: &dyn Disk) -> JournalResult<Vec<u64>> {
     let names = disk.list().map_err(JournalError::io("list", ""))?;
     let mut all: Vec<u64> = names.iter().filter_map(|file| snapshot_sequence(file)).collect();
@@ -202,8 +206,7 @@ pub(crate) fn list_snapshots(disk: &dyn Disk) -> JournalResult<Vec<u64>> {
     Ok(all)
 }
 
-/// Returns the snapshot at which the journal begins: the oldest one that a segment follows; `None`
-/// if the journal begins at its first record.
+/// Returns the oldest snapshot that a segment follows; `None` if the journal begins at record 1.
 pub(crate) fn base_snapshot(
     disk: &dyn Disk,
     segments: &[u64],
@@ -212,10 +215,8 @@ pub(crate) fn base_snapshot(
         return Ok(None);
     }
     let follows = |sequence: &u64| segments.contains(&sequence.saturating_add(1));
-    match list_snapshots(disk)?.into_iter().find(follows) {
-        Some(sequence) => read_snapshot_header(disk, sequence).map(Some),
-        None => Ok(None),
-    }
+    let found = list_snapshots(disk)?.into_iter().find(follows);
+    found.map(|sequence| snapshot_header(disk, sequence)).transpose()
 }
 
 /// Returns the bytes of a snapshot, and its name in the journal.
@@ -234,10 +235,7 @@ pub(crate) fn seal_snapshot(head: Head, fold: u32, body: &[u8]) -> (Vec<u8>, [u8
     ([&header, body].concat(), blake3::hash(&header).into())
 }
 
-pub(crate) fn read_snapshot_header(
-    disk: &dyn Disk,
-    sequence: u64,
-) -> JournalResult<SnapshotHeader> {
+pub(crate) fn snapshot_header(disk: &dyn Disk, sequence: u64) -> JournalResult<SnapshotHeader> {
     let file = snapshot_name(sequence);
     let io = || JournalError::io("read", &file);
     let header = disk.read_at(&file, 0, SNAPSHOT_HEADER_BYTES).map_err(io())?;

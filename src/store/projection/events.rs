@@ -10,6 +10,7 @@
 //! clock and ours to agree.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use chrono::{DateTime, Utc};
 
@@ -51,32 +52,14 @@ fn increment(number: &mut u64) {
     *number = number.saturating_add(1);
 }
 
-#[derive(Debug, Default)]
-struct PostCounts {
-    posts: u64,
-    repeated: u64,
-    malformed: u64,
-    other_mode: u64,
-    waiting: u64,
+/// The ledger of a merchant while its posts are folded.
+#[derive(Debug)]
+struct PostedLedger {
+    ledger: EventLedger,
     /// The page that receives the waiting ids.
     pages: Option<NewestPage>,
 }
 
-impl PostCounts {
-    fn add_to(&self, ledger: &mut EventLedger) {
-        for (number, more) in [
-            (&mut ledger.posts, self.posts),
-            (&mut ledger.repeated, self.repeated),
-            (&mut ledger.malformed, self.malformed),
-            (&mut ledger.waiting, self.waiting),
-            (&mut ledger.other_mode, self.other_mode),
-        ] {
-            *number = number.saturating_add(more);
-        }
-    }
-}
-
-/// Returns the post of a record, if the record is one.
 pub(crate) fn post_in(record: &Record) -> Option<&ReceivedWebhook> {
     if let Record::WebhookReceived(posted) = record { Some(posted) } else { None }
 }
@@ -86,40 +69,42 @@ pub(crate) fn fold_posts<'a>(
     changes: &mut Changes<'_>,
     posts: impl Iterator<Item = &'a ReceivedWebhook>,
 ) -> Folded {
-    let mut tallies: BTreeMap<&Key, PostCounts> = BTreeMap::new();
+    let mut ledgers: BTreeMap<&Key, PostedLedger> = BTreeMap::new();
     for post in posts {
-        let tally = tallies.entry(&post.merchant).or_default();
-        increment(&mut tally.posts);
+        let posted = match ledgers.entry(&post.merchant) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                let ledger = EVENT_LEDGERS.get(changes, &post.merchant)?.unwrap_or_default();
+                new.insert(PostedLedger { ledger, pages: None })
+            }
+        };
+        increment(&mut posted.ledger.posts);
         match &post.what {
-            WebhookContent::Malformed(digest) => {
-                count_malformed(changes, tally, (post, digest))?;
-            }
-            WebhookContent::OtherMode(id) => {
-                count_posted_id(changes, tally, (post, id, false))?;
-            }
-            WebhookContent::Event(id) => count_posted_id(changes, tally, (post, id, true))?,
+            WebhookContent::Malformed(digest) => count_malformed(changes, posted, (post, digest))?,
+            WebhookContent::OtherMode(id) => count_posted_id(changes, posted, (post, id, false))?,
+            WebhookContent::Event(id) => count_posted_id(changes, posted, (post, id, true))?,
         }
     }
-    tallies.into_iter().try_for_each(|(merchant, tally)| {
-        tally.pages.iter().try_for_each(|pages| pages.write(changes))?;
-        change_ledger(changes, merchant, |ledger| tally.add_to(ledger))
+    ledgers.into_iter().try_for_each(|(merchant, PostedLedger { ledger, pages })| {
+        pages.iter().try_for_each(|pages| pages.write(changes))?;
+        Ok(EVENT_LEDGERS.put(changes, merchant, &ledger)?)
     })
 }
 
 fn count_malformed(
     changes: &mut Changes<'_>,
-    tally: &mut PostCounts,
+    PostedLedger { ledger, pages: _ }: &mut PostedLedger,
     (post, digest): (&ReceivedWebhook, &Digest),
 ) -> Folded {
     let again = EVENTS_MALFORMED.has(changes, (&post.merchant, digest))?;
-    increment(if again { &mut tally.repeated } else { &mut tally.malformed });
+    increment(if again { &mut ledger.repeated } else { &mut ledger.malformed });
     Ok(EVENTS_MALFORMED.put(changes, (&post.merchant, digest), &post.at)?)
 }
 
 /// Counts a posted id. An id of the merchant's own mode then waits to be verified.
 fn count_posted_id(
     changes: &mut Changes<'_>,
-    tally: &mut PostCounts,
+    PostedLedger { ledger, pages }: &mut PostedLedger,
     (post, id, own): (&ReceivedWebhook, &str, bool),
 ) -> Folded {
     let merchant = &post.merchant;
@@ -131,19 +116,16 @@ fn count_posted_id(
     entry.posts = entry.posts.saturating_add(1);
     let begins = own && entry.status == EventStatus::OtherMode;
     if begins {
-        let pages = match tally.pages.take() {
-            Some(pages) => pages,
-            None => NewestPage::open(changes, merchant)?,
-        };
-        entry.page = Some(tally.pages.insert(pages).add(changes, id)?);
+        let newest = pages.take().map_or_else(|| NewestPage::open(changes, merchant), Ok)?;
+        entry.page = Some(pages.insert(newest).add(changes, id)?);
         entry.status = EventStatus::Waiting;
         EVENTS_UNMATCHED.remove(changes, (merchant, id));
     } else if entry.status == EventStatus::OtherMode {
         EVENTS_UNMATCHED.put(changes, (merchant, id), &entry.first)?;
     }
-    tally.repeated = tally.repeated.saturating_add(u64::from(again));
-    tally.waiting = tally.waiting.saturating_add(u64::from(begins));
-    tally.other_mode = tally.other_mode.saturating_add(u64::from(!again && !own));
+    ledger.repeated = ledger.repeated.saturating_add(u64::from(again));
+    ledger.waiting = ledger.waiting.saturating_add(u64::from(begins));
+    ledger.other_mode = ledger.other_mode.saturating_add(u64::from(!again && !own));
     Ok(EVENTS.put(changes, (merchant, id), &entry)?)
 }
 
@@ -258,15 +240,13 @@ pub(crate) fn is_doubted(entries: &impl Entries, ran: &HookRunRecord) -> Folded<
     Ok(!new_events(entries, &ran.merchant)?.covers(ran.number))
 }
 
-/// Events of a merchant whose hooks no lost state can have run: those behind this number, if any;
-/// all events, if they are in no list.
+/// Events whose hooks no lost state can have run: those behind this number; all, if in no list.
 pub(crate) struct NewEvents {
     listed: bool,
     from: Option<u64>,
 }
 
 impl NewEvents {
-    /// Returns true if no lost state can have run the hooks of the event with this number.
     pub(crate) fn covers(&self, number: u64) -> bool {
         !self.listed || self.from.is_some_and(|from| number > from)
     }
@@ -295,8 +275,7 @@ pub(crate) fn mark_doubted(changes: &mut Changes<'_>, pending: &PendingAction) {
     }
 }
 
-/// Handles a restored backup: pending action requests may be done already, and no event is
-/// certainly new.
+/// Handles a restored backup: pending actions may be done already, and no event is certainly new.
 pub(crate) fn doubt_pending(changes: &mut Changes<'_>) -> Folded {
     changes.remove_under(NEW_EVENTS.prefix())?;
     for mut pending in ACTION_REQUESTS.list(changes)? {

@@ -12,7 +12,7 @@ use crate::model::operator::{PlanApproval, StoredApproval};
 use crate::policy::limit_check::LimitPeriod;
 use crate::policy::limits::{RECENT_MAX, TypicalAmounts};
 use crate::store::error::Folded;
-use crate::store::read_model::model::{Changes, Entries as _, ReadModel, ReadResult};
+use crate::store::read_model::model::{Changes, Entries as _, ReadModel, ReadResult, table_reads};
 use crate::store::read_model::resources::{PLAN_APPROVALS, TALLIES, USUAL_AMOUNTS};
 
 pub(crate) fn count_intent(changes: &mut Changes<'_>, intent: &Intent) -> Folded {
@@ -87,15 +87,13 @@ fn each_approval(
     Ok(())
 }
 
-/// Adds an amount that was moved to the usual amounts.
 fn add_usual(changes: &mut Changes<'_>, intent: &Intent, moved: &RecordedMove) -> Folded {
     let amount = moved.amount.minor().saturating_abs();
     changes.write(&own_key(intent.mode, &intent.key, moved), &amount)?;
     let key = recent_key(intent.mode, &intent.merchant, &intent.key, moved);
     let mut recent: Vec<i64> = changes.read(&key)?.unwrap_or_default();
     recent.push(amount);
-    let spare = recent.len().saturating_sub(RECENT_MAX);
-    recent.drain(..spare);
+    recent.drain(..recent.len().saturating_sub(RECENT_MAX));
     Ok(changes.write(&key, &recent)?)
 }
 
@@ -132,8 +130,7 @@ fn recent_key(mode: Mode, merchant: &Key, key: &Key, moved: &RecordedMove) -> Ve
 }
 
 impl ReadModel {
-    /// Returns the tally of a span: a run or a UTC day, by name; for one merchant or, with `None`,
-    /// for all.
+    /// Returns the tally of a run or a UTC day, by name; for one merchant or, with `None`, for all.
     pub fn tally(
         &self,
         (span, name): (LimitPeriod, &str),
@@ -153,11 +150,10 @@ impl ReadModel {
         let recent = self.read(&recent_key(mode, merchant, key, moved))?.unwrap_or_default();
         Ok(TypicalAmounts { own: self.read(&own_key(mode, key, moved))?, recent })
     }
+}
 
-    /// Returns every approval of a plan that was ever given.
-    pub fn plan_approvals(&self) -> ReadResult<Vec<StoredApproval>> {
-        PLAN_APPROVALS.list(self)
-    }
+table_reads! {
+    fn plan_approvals() -> Vec<StoredApproval> = PLAN_APPROVALS.list();
 }
 
 #[cfg(test)]

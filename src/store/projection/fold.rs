@@ -1,5 +1,4 @@
-//! Folds the journal into the index: a pure function of the records, with no clock and no
-//! configuration.
+//! Folds the journal into the index: purely from the records, without clock or configuration.
 //!
 //! The fold asserts the laws, since every effect passes here. It refuses a record that breaks a
 //! law, and the process stops rather than go on from an impossible state.
@@ -30,6 +29,7 @@ use crate::store::read_model::resources::{
     OPEN_BY_KEY, ORPHANS, PROGRESS, PossibleOrphan, SUSPENDED, changed_resources,
 };
 use crate::store::writer::core::{ChangedResources, Fold};
+use crate::store::writer::handle::Writer;
 
 pub(crate) fn fold_record(changes: &mut Changes<'_>, record: &Record) -> Folded {
     match record {
@@ -46,10 +46,7 @@ pub(crate) fn fold_record(changes: &mut Changes<'_>, record: &Record) -> Folded 
         Record::HooksRun(ran) => hooks::fold_run(changes, ran),
         Record::CursorAdvanced(passed) => hooks::advance(changes, passed),
         Record::ActionSettled(granted) => hooks::record_result(changes, granted),
-        Record::NotificationAttempt(telling) => {
-            hooks::note_sending(changes, telling);
-            Ok(())
-        }
+        Record::NotificationAttempt(telling) => hooks::note_sending(changes, telling),
         Record::Replayed(replayed) => hooks::retry_failed(changes, replayed),
         Record::Polled(polled) => events::note_polled(changes, polled),
         Record::EmptyRemote { at, actor: _ } => empty_remote(changes, *at),
@@ -83,6 +80,9 @@ pub(crate) fn fold_record(changes: &mut Changes<'_>, record: &Record) -> Folded 
         Record::Rotated(rotated) => rotate_addresses(changes, rotated),
     }
 }
+
+/// The writer of a state.
+pub type StateWriter = Writer<Record, IndexFold>;
 
 /// Folds durable records into an index, with the fold's progress, in one transaction.
 #[derive(Debug)]
@@ -121,17 +121,15 @@ impl Fold<Record> for IndexFold {
     }
 }
 
-/// Returns true if two successive records are folded as one group.
 fn are_together(one: &Record, next: &Record) -> bool {
     (events::post_in(one).is_some() && events::post_in(next).is_some())
         || hooks::are_together(one, next)
 }
 
-/// Folds one record, several posts, or several runs of hooks. Groups of posts and runs belong to no
-/// resource's history.
+/// Folds one record, or a group of posts or hook runs, which belong to no resource's history.
 fn fold_group(changes: &mut Changes<'_>, group: &[(u64, Record)]) -> Folded {
     if let [(sequence, record)] = group {
-        journal_refs::note_position(changes, *sequence, record)?;
+        journal_refs::note(changes, *sequence, record)?;
         return fold_record(changes, record);
     }
     let records = group.iter().map(|(_, record)| record);
@@ -166,7 +164,6 @@ fn next_intent(changes: &Changes<'_>, id: IntentId) -> Folded<IntentId> {
     Ok(known.map_or(id.next(), |known| known.max(id.next())))
 }
 
-/// Applies an intent's progress.
 fn advance_intent(
     changes: &mut Changes<'_>,
     id: IntentId,
@@ -189,15 +186,13 @@ fn advance_intent(
         | IntentState::InDoubt { .. }
         | IntentState::OnHold { .. }) => {
             let since = since.filter(|_| state.word() == before).or(Some(at));
-            let open = OpenIntent { intent: intent.clone(), state, since };
-            INTENTS.put(changes, id, &open)?;
+            INTENTS.put(changes, id, &OpenIntent { intent: intent.clone(), state, since })?;
         }
     }
     consequence(changes, &intent, at, progress)?;
     if held { forget_unproved_fields(changes, &intent, at, progress) } else { Ok(()) }
 }
 
-/// Applies the consequence of an intent's progress to its resource.
 fn consequence(
     changes: &mut Changes<'_>,
     intent: &Intent,
@@ -216,15 +211,10 @@ fn consequence(
             })
         }
         IntentProgress::Refused { status, problem } => {
-            change_observed(changes, key, unknown, |known| {
-                known.refusal = Some(ServiceRefusal {
-                    intent: intent.id,
-                    digest: intent.applied.digest,
-                    status: *status,
-                    problem: problem.clone(),
-                    at,
-                });
-            })
+            let (id, digest) = (intent.id, intent.applied.digest);
+            let (status, problem) = (*status, problem.clone());
+            let refusal = ServiceRefusal { intent: id, digest, status, problem, at };
+            change_observed(changes, key, unknown, |known| known.refusal = Some(refusal))
         }
         IntentProgress::GivenUp { reason: _ } if intent.target.is_some() => {
             change_observed(changes, key, unknown, |known| {
@@ -248,8 +238,7 @@ fn consequence(
     }
 }
 
-/// Applies a person's word that an intent on hold did not happen: the fields that its change
-/// would have set become unknown.
+/// Applies a person's word that an intent on hold did not happen: its fields become unknown.
 fn forget_unproved_fields(
     changes: &mut Changes<'_>,
     intent: &Intent,
@@ -282,8 +271,7 @@ fn hold(changes: &mut Changes<'_>, key: &Key, reason: &str, at: DateTime<Utc>) -
     })
 }
 
-/// Records a person's approval of a live binding. The approval covers only what it names, not the
-/// binding of the moment.
+/// Records a person's approval of a live binding. It covers what it names, not the present binding.
 fn approve_binding(changes: &mut Changes<'_>, approval: &BindingApproval) -> Folded {
     let key = &approval.binding.merchant;
     change_observed(changes, key, (key, approval.at), |known| {
@@ -299,8 +287,7 @@ fn dismiss_orphan(changes: &mut Changes<'_>, seen: &OrphanDismissed) -> Folded {
     Ok(OBSERVED.put(changes, &seen.key, &known)?)
 }
 
-/// Applies `EmptyRemote`, an operator's declaration that nothing at the service is ours: holds of
-/// surveys end, and surveys need no marks.
+/// Applies the declaration that nothing at the service is ours: holds end, surveys need no marks.
 fn empty_remote(changes: &mut Changes<'_>, at: DateTime<Utc>) -> Folded {
     EMPTY_REMOTE.put(changes, (), &at)?;
     operator::end_holds(changes)?;

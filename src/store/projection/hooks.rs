@@ -20,7 +20,6 @@ use crate::store::read_model::hooks::{
 use crate::store::read_model::model::Changes;
 use crate::store::read_model::resources::EVENT_LEDGERS;
 
-/// Returns the hook run of a record, if the record is one.
 pub(crate) fn run_in(record: &Record) -> Option<&HookRunRecord> {
     if let Record::HooksRun(ran) = record { Some(ran) } else { None }
 }
@@ -31,8 +30,7 @@ pub(crate) fn are_together(one: &Record, next: &Record) -> bool {
     way_of(one).is_some_and(|way| way_of(next) == Some(way))
 }
 
-/// Returns the merchant and lane of a run; `None` for a retry, or for a record from before scripts
-/// had lanes.
+/// Returns merchant and lane of a run; `None` for a retry, or a record from before lanes.
 fn lane_of(ran: &HookRunRecord) -> Option<(&Key, &ScriptIdentity)> {
     Some((&ran.merchant, ran.script_identity.as_ref().filter(|_| !ran.is_retry)?))
 }
@@ -50,8 +48,7 @@ pub(crate) fn fold_run(changes: &mut Changes<'_>, ran: &HookRunRecord) -> Folded
     if ran.is_retry {
         for script in events::scripts(ran).chain(ran.former_script.as_deref()) {
             was_stopped |= is_stopped(changes, &ran.merchant, script)?;
-            let key = ((&ran.merchant, ran.event.as_str()), script);
-            remove_failed_run(changes, &mut ledger, key)?;
+            remove_failed_run(changes, &mut ledger, ((&ran.merchant, ran.event.as_str()), script))?;
         }
     }
     let ended = fold_outcome(changes, &mut ledger, (ran, doubted))?;
@@ -63,8 +60,7 @@ pub(crate) fn fold_run(changes: &mut Changes<'_>, ran: &HookRunRecord) -> Folded
     requests::count_ended(changes, ended)
 }
 
-/// Folds runs of one script that are [together](are_together): one run for each event, in the order
-/// of events. The cursor is read once and written once.
+/// Folds runs of one script that are [together](are_together); reads and writes the cursor once.
 pub(crate) fn fold_runs<'a>(
     changes: &mut Changes<'_>,
     rans: impl Iterator<Item = &'a HookRunRecord>,
@@ -94,7 +90,6 @@ pub(crate) fn fold_runs<'a>(
     requests::count_ended(changes, ended)
 }
 
-/// Folds the action requests, the stored values and the failures of an event's runs.
 fn fold_outcome(
     changes: &mut Changes<'_>,
     ledger: &mut EventLedger,
@@ -122,8 +117,7 @@ fn count_runs(ledger: &mut EventLedger, ran: &HookRunRecord) {
     ledger.failures = ledger.failures.saturating_add(many(ran.failures.len()));
 }
 
-/// Advances the merchant's ledger: hooks of an event run once, in the order of events. The scripts
-/// in `held` keep their place.
+/// Advances the merchant's ledger, in the order of events. The scripts in `held` keep their place.
 fn advance_ledger(
     changes: &mut Changes<'_>,
     (merchant, number): (&Key, u64),
@@ -152,12 +146,13 @@ pub(crate) fn advance(changes: &mut Changes<'_>, passed: &CursorAdvanced) -> Fol
 }
 
 /// Marks a notification as being sent, or as not sent after all.
-pub(crate) fn note_sending(changes: &mut Changes<'_>, telling: &NotificationAttempt) {
+pub(crate) fn note_sending(changes: &mut Changes<'_>, telling: &NotificationAttempt) -> Folded {
     if telling.in_progress {
         NOTIFICATIONS_SENDING.mark(changes, &telling.id);
     } else {
         NOTIFICATIONS_SENDING.remove(changes, &telling.id);
     }
+    Ok(())
 }
 
 pub(crate) fn record_result(changes: &mut Changes<'_>, granted: &ActionResult) -> Folded {
@@ -195,9 +190,8 @@ pub(crate) fn mark_done(changes: &mut Changes<'_>, release: &Release) -> Folded 
             continue;
         }
         let message = format!("done before the restore, said by {}", release.actor);
-        let granted =
-            ActionResult { id: pending.id, outcome: ActionOutcome::Done, message, at: release.at };
-        record_result(changes, &granted)?;
+        let (id, outcome, at) = (pending.id, ActionOutcome::Done, release.at);
+        record_result(changes, &ActionResult { id, outcome, message, at })?;
     }
     Ok(())
 }

@@ -62,7 +62,6 @@ impl NewestPage {
     }
 }
 
-/// Removes an id from the queue.
 pub(crate) fn remove_waiting(changes: &mut Changes<'_>, page: (&Key, u64), id: &str) -> Folded {
     let mut ids = EVENTS_WAITING.get(changes, page)?.unwrap_or_default();
     ids.retain(|one| one != id);
@@ -73,7 +72,6 @@ pub(crate) fn remove_waiting(changes: &mut Changes<'_>, page: (&Key, u64), id: &
     Ok(EVENTS_WAITING.put(changes, page, &ids)?)
 }
 
-/// Changes a merchant's ledger and writes it back.
 pub(crate) fn change_ledger(
     changes: &mut Changes<'_>,
     merchant: &Key,
@@ -118,9 +116,8 @@ pub(crate) fn acknowledge(changes: &mut Changes<'_>, dismissed: &HooksAcknowledg
             changes.batch.remove(key);
         }
     }
-    let event = &dismissed.event;
     let merchants = EVENT_LEDGERS.keys(changes)?;
-    merchants.iter().try_for_each(|merchant| acknowledge_runs(changes, merchant, event))
+    merchants.iter().try_for_each(|merchant| acknowledge_runs(changes, merchant, &dismissed.event))
 }
 
 /// Removes an event's failed hook runs that are not retried.
@@ -140,7 +137,6 @@ fn acknowledge_runs(changes: &mut Changes<'_>, merchant: &Key, event: &str) -> F
     Ok(())
 }
 
-/// Every script that the state knows, by name.
 type Roster = BTreeMap<String, KnownScript>;
 
 fn roster(entries: &impl Entries) -> Folded<Roster> {
@@ -179,12 +175,11 @@ pub(crate) fn load_scripts(changes: &mut Changes<'_>, loaded: &ScriptsLoaded) ->
         }
     }
     for (merchant, ledger) in EVENT_LEDGERS.entries(changes)? {
-        queue(changes, (&merchant, &ledger), &known)?;
+        queue(changes, &merchant, &ledger, &known)?;
     }
     Ok(())
 }
 
-/// Moves a script's cursors to its new name.
 fn rename(changes: &mut Changes<'_>, former: &str, script: &str) -> Folded {
     ROSTER.remove(changes, former);
     let suffix = [b"\0", former.as_bytes()].concat();
@@ -198,15 +193,11 @@ fn rename(changes: &mut Changes<'_>, former: &str, script: &str) -> Folded {
 }
 
 /// Queues or unqueues a merchant, depending on whether a script in use has events to run for.
-fn queue(
-    changes: &mut Changes<'_>,
-    (merchant, ledger): (&Key, &EventLedger),
-    known: &Roster,
-) -> Folded {
+fn queue(changes: &mut Changes<'_>, merchant: &Key, ledger: &EventLedger, all: &Roster) -> Folded {
     let mut waits = ledger.ran_to < ledger.verified;
     for (name, cursor) in HOOK_CURSORS.under(merchant).entries(changes)? {
         waits |= cursor.to < ledger.verified
-            && !is_absent(known, &name)
+            && !is_absent(all, &name)
             && !is_stopped(changes, merchant, &name)?;
     }
     if waits {
@@ -221,7 +212,7 @@ fn queue(
 pub(crate) fn queue_again(changes: &mut Changes<'_>, merchant: &Key) -> Folded {
     let ledger = EVENT_LEDGERS.get(changes, merchant)?.unwrap_or_default();
     let known = roster(changes)?;
-    queue(changes, (merchant, &ledger), &known)
+    queue(changes, merchant, &ledger, &known)
 }
 
 fn is_absent(known: &Roster, name: &str) -> bool {
@@ -272,7 +263,7 @@ pub(crate) fn advance_script(
         HOOK_CURSORS.put(changes, key, &Cursor { to: *to, ..cursor })?;
     }
     let known = roster(changes)?;
-    queue(changes, (merchant, &ledger), &known)
+    queue(changes, merchant, &ledger, &known)
 }
 
 /// Forgets an absent script: its place and its stored values.

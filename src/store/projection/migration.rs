@@ -1,11 +1,9 @@
 //! Converts the entries of an older fold's snapshot to the present form.
 //!
-//! Purpose: the records before a snapshot are no longer in the journal, so the index cannot be
-//! rebuilt from them.
+//! Purpose: the index cannot be rebuilt from records that the journal no longer holds.
 //!
 //! Guarantees: a pure function of the entries, applied in the order of the versions. Entries that
-//! no step names keep their bytes. Facts that an older version did not record stay unknown; nothing
-//! is guessed.
+//! no step names keep their bytes. Facts that an older version did not record stay unknown.
 
 use std::collections::BTreeMap;
 
@@ -31,12 +29,9 @@ pub(crate) const OLDEST: u32 = 9;
 /// Entries read at once, and changes written at once.
 const PAGE: usize = 256;
 
-/// Converts the entries of one version to those of the next one.
-type Conversion = fn(&dyn Index) -> Folded;
-
 /// The steps, each with the version that it converts. A version without a step has the form of the
 /// version before.
-const STEPS: [(u32, Conversion); 2] = [(9, convert_from_9), (11, convert_from_11)];
+const STEPS: [(u32, fn(&dyn Index) -> Folded); 2] = [(9, convert_from_9), (11, convert_from_11)];
 
 /// Converts the entries of the given version, which fill the index, to the present form.
 pub(crate) fn convert(index: &dyn Index, version: u32) -> Folded {
@@ -53,10 +48,8 @@ fn each(
     loop {
         let page = index.scan_from(prefix, after.as_deref(), PAGE)?;
         apply(index, |changes| page.iter().try_for_each(|entry| visit(changes, entry)))?;
-        match page.into_iter().last() {
-            Some((last, _)) => after = Some(last),
-            None => return Ok(()),
-        }
+        let Some((last, _)) = page.into_iter().last() else { return Ok(()) };
+        after = Some(last);
     }
 }
 
@@ -144,8 +137,7 @@ fn schedule_pending(index: &dyn Index, ledgers: &mut Ledgers) -> Folded {
 fn schedule_retries(index: &dyn Index, ledgers: &mut Ledgers) -> Folded {
     each(index, HOOKS_FAILED.prefix(), |changes, (key, value)| {
         let failed: FailedHook = decode(key, value)?;
-        let ledger = ledgers.entry(failed.merchant.clone()).or_default();
-        schedule_retry(changes, ledger, &failed);
+        schedule_retry(changes, ledgers.entry(failed.merchant.clone()).or_default(), &failed);
         Ok(())
     })
 }

@@ -2,8 +2,7 @@
 //! tokens, refused credentials, payments, the ownership of public keys, adoption and forgetting, and
 //! objects with unknown marks of ours.
 //!
-//! A resource that an object with an unknown mark of ours blocks continues once a person has assigned
-//! or disowned the object.
+//! A resource blocked by an unknown object of ours continues once that is assigned or disowned.
 //!
 //! A rename moves the observed state to the new name. The old name is used up: it stays on the
 //! service as the name of the moved object. The fold refuses a rename over an existing resource, or
@@ -79,8 +78,7 @@ pub(crate) fn move_resource(changes: &mut Changes<'_>, record: &MovedRecord) -> 
     Ok(OBSERVED.put(changes, from, &gone)?)
 }
 
-/// Folds an observation or a person's decision about a missing document. The first mark for pruning
-/// is kept.
+/// Folds an observation or a person's decision about a missing document. The first mark is kept.
 pub(crate) fn fold_missing_document(
     changes: &mut Changes<'_>,
     record: &MissingDocumentRecord,
@@ -131,18 +129,14 @@ pub(crate) fn apply_payment(changes: &mut Changes<'_>, told: &VerifiedEvent) -> 
 }
 
 /// Notes the refusal at the merchant; the credentials' next success ends it.
-pub(crate) fn refuse_credentials(
-    changes: &mut Changes<'_>,
-    refused: &CredentialsRefused,
-) -> Folded {
-    let (key, refusal) = (&refused.merchant, &refused.credentials);
+pub(crate) fn refuse_credentials(changes: &mut Changes<'_>, record: &CredentialsRefused) -> Folded {
+    let (key, refusal) = (&record.merchant, &record.credentials);
     change_observed(changes, key, (key, refusal.at), |known| {
         known.unauthorised = Some(Box::new(refusal.clone()));
     })
 }
 
-/// Makes the merchant own all or none of its known public keys, and releases the keys that it no
-/// longer has.
+/// Makes the merchant own all or none of its public keys, and releases those that it no longer has.
 pub(crate) fn assign_keys(
     changes: &mut Changes<'_>,
     merchant: &Key,
@@ -166,13 +160,9 @@ pub(crate) fn assign_keys(
 }
 
 /// Returns another merchant that owns one of these public keys.
-fn rival(
-    entries: &impl Entries,
-    merchant: &Key,
-    keys: &BTreeSet<PublicKey>,
-) -> Folded<Option<Key>> {
+fn rival(entries: &impl Entries, own: &Key, keys: &BTreeSet<PublicKey>) -> Folded<Option<Key>> {
     for key in keys {
-        let other = PUBLIC_KEYS.get(entries, key.as_str())?.filter(|owner| owner != merchant);
+        let other = PUBLIC_KEYS.get(entries, key.as_str())?.filter(|owner| owner != own);
         if other.is_some() {
             return Ok(other);
         }
@@ -194,13 +184,9 @@ pub(crate) fn adopt(changes: &mut Changes<'_>, adoption: &Adoption) -> Folded {
     if let Some(mark) = &adoption.mark {
         MARKS.put(changes, mark.as_str(), &fact.key)?;
     }
-    match &fact.remote_id {
-        Some(id) => {
-            DISOWNED.remove(changes, id.as_str());
-            unblock(changes, id)
-        }
-        None => Ok(()),
-    }
+    let Some(id) = &fact.remote_id else { return Ok(()) };
+    DISOWNED.remove(changes, id.as_str());
+    unblock(changes, id)
 }
 
 /// Stops managing a resource. Its object is ignored from then on, with any mark.
@@ -217,36 +203,29 @@ pub(crate) fn forget_resource(changes: &mut Changes<'_>, forgotten: &Forgotten) 
     }
     OBSERVED.remove(changes, key);
     SUSPENDED.remove(changes, key);
-    match &forgotten.remote_id {
-        Some(id) => Ok(DISOWNED.put(changes, id.as_str(), &forgotten.at)?),
-        None => Ok(()),
-    }
+    let Some(id) = &forgotten.remote_id else { return Ok(()) };
+    Ok(DISOWNED.put(changes, id.as_str(), &forgotten.at)?)
 }
 
-/// Marks an object as disowned: it belongs to no resource of ours.
 pub(crate) fn disown(changes: &mut Changes<'_>, disowned: &Disowned) -> Folded {
     DISOWNED.put(changes, disowned.remote_id.as_str(), &disowned.at)?;
     unblock(changes, &disowned.remote_id)
 }
 
 /// Replaces the set of objects that block a resource; an empty set unblocks it.
-pub(crate) fn set_unknown_objects(
-    changes: &mut Changes<'_>,
-    found: &UnknownObjectsFound,
-) -> Folded {
-    if let Some(known) = OBSERVED.get(changes, &found.key)? {
+pub(crate) fn set_unknown_objects(changes: &mut Changes<'_>, seen: &UnknownObjectsFound) -> Folded {
+    if let Some(known) = OBSERVED.get(changes, &seen.key)? {
         remove_blocking_entries(changes, &known);
     }
-    for stray in &found.found {
-        UNKNOWN_OBJECTS.put(changes, stray.id.as_str(), &found.key)?;
+    for stray in &seen.found {
+        UNKNOWN_OBJECTS.put(changes, stray.id.as_str(), &seen.key)?;
     }
-    change_observed(changes, &found.key, (&found.merchant, found.at), |known| {
-        known.unknown_objects.clone_from(&found.found);
+    change_observed(changes, &seen.key, (&seen.merchant, seen.at), |known| {
+        known.unknown_objects.clone_from(&seen.found);
     })
 }
 
-/// Applies the declaration that nothing at the service is ours: no unknown mark blocks a resource
-/// any more.
+/// Applies the declaration that nothing at the service is ours: no unknown mark blocks a resource.
 pub(crate) fn clear_unknown_marks(changes: &mut Changes<'_>) -> Folded {
     for id in UNKNOWN_OBJECTS.keys(changes)? {
         let Some(holder) = UNKNOWN_OBJECTS.get(changes, &id)? else { continue };
@@ -261,7 +240,6 @@ pub(crate) fn clear_unknown_marks(changes: &mut Changes<'_>) -> Folded {
     Ok(())
 }
 
-/// Stops an object from blocking any resource.
 fn unblock(changes: &mut Changes<'_>, id: &RemoteId) -> Folded {
     let Some(holder) = UNKNOWN_OBJECTS.get(changes, id.as_str())? else { return Ok(()) };
     UNKNOWN_OBJECTS.remove(changes, id.as_str());
@@ -278,10 +256,8 @@ fn remove_blocking_entries(changes: &mut Changes<'_>, known: &Observed) {
 
 /// Law 5: refuses to adopt or forget a resource with an open intent.
 fn refuse_if_open(entries: &impl Entries, key: &Key, what: &str) -> Folded {
-    match OPEN_BY_KEY.get(entries, key)? {
-        None => Ok(()),
-        Some(open) => law!(5, "{key} is {what} while {open} is open"),
-    }
+    let Some(open) = OPEN_BY_KEY.get(entries, key)? else { return Ok(()) };
+    law!(5, "{key} is {what} while {open} is open")
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crate::store::projection::events;
 use crate::store::projection::hooks::mark_done;
 use crate::store::read_model::hooks::DOUBTED_ACTIONS;
 use crate::store::read_model::model::{
-    Changes, Entries as _, ReadModel, ReadResult, Table, decode,
+    Changes, Entries as _, ReadModel, ReadResult, Table, decode, table_reads,
 };
 use crate::store::read_model::resources::{
     BINDING, CONFIRMED_ABSENT, DISOWNED, EMPTY_REMOTE, EPOCH, NEXT_INTENT, OBSERVED, PLANS,
@@ -28,10 +28,8 @@ pub(crate) static ROTATIONS: Table<String, (WebhookAddress, Rotation)> = Table::
 pub(crate) fn rotate_addresses(changes: &mut Changes<'_>, rotated: &RotationRecord) -> Folded {
     for address in &rotated.addresses {
         let name = rotation_name(address);
-        let known =
-            ROTATIONS.get(changes, &name)?.map(|(_, rotation)| rotation).unwrap_or_default();
-        let rotation = known.after(rotated.step, rotated.at);
-        ROTATIONS.put(changes, &name, &(address.clone(), rotation))?;
+        let known = ROTATIONS.get(changes, &name)?.map(|(_, known)| known).unwrap_or_default();
+        ROTATIONS.put(changes, &name, &(address.clone(), known.after(rotated.step, rotated.at)))?;
     }
     Ok(())
 }
@@ -58,12 +56,8 @@ pub(crate) fn begin_epoch(changes: &mut Changes<'_>, restored: &Restored) -> Fol
         BINDING.put(changes, (), &bound)?;
     }
     let first_intent = NEXT_INTENT.get(changes, ())?.unwrap_or_else(|| IntentId::new(1));
-    let epoch = Epoch {
-        began: restored.clone(),
-        first_intent,
-        holds_unfindable: true,
-        looks_up_first: true,
-    };
+    let began = restored.clone();
+    let epoch = Epoch { began, first_intent, holds_unfindable: true, looks_up_first: true };
     EPOCH.put(changes, (), &epoch)?;
     EMPTY_REMOTE.remove(changes, ());
     events::doubt_pending(changes)?;
@@ -73,7 +67,6 @@ pub(crate) fn begin_epoch(changes: &mut Changes<'_>, restored: &Restored) -> Fol
     Ok(changes.remove_under(CONFIRMED_ABSENT)?)
 }
 
-/// Makes every merchant count as not surveyed.
 fn forget_surveys(changes: &mut Changes<'_>) -> Folded {
     for (key, value) in changes.scan(OBSERVED.prefix())? {
         let mut known: Observed = decode(&key, &value)?;
@@ -106,10 +99,8 @@ pub(crate) fn apply_release(changes: &mut Changes<'_>, release: &Release) -> Fol
 /// Applies the declaration that nothing at the service is ours: nothing is on hold for the epoch
 /// any more. An effect that can be looked up is still looked up.
 pub(crate) fn end_holds(changes: &mut Changes<'_>) -> Folded {
-    match EPOCH.get(changes, ())? {
-        Some(epoch) => Ok(EPOCH.put(changes, (), &Epoch { holds_unfindable: false, ..epoch })?),
-        None => Ok(()),
-    }
+    let Some(epoch) = EPOCH.get(changes, ())? else { return Ok(()) };
+    Ok(EPOCH.put(changes, (), &Epoch { holds_unfindable: false, ..epoch })?)
 }
 
 /// Records that an intent in doubt was not sent: it is confirmed absent, or a person says so. In
@@ -132,12 +123,18 @@ pub(crate) fn note_confirmed_absent(
     Ok(())
 }
 
-impl ReadModel {
+table_reads! {
     /// Returns the epoch; `None` before the first restore.
-    pub fn epoch(&self) -> ReadResult<Option<Epoch>> {
-        EPOCH.get(self, ())
-    }
+    fn epoch() -> Option<Epoch> = EPOCH.get(());
+    /// Returns true if a person said that this resource was not created between backup and restore,
+    /// or by a lost state.
+    fn is_released(key: &Key) -> bool = RELEASED.has(key);
+    /// Returns the generations of every address that was ever rotated.
+    fn rotations() -> Vec<(WebhookAddress, Rotation)> = ROTATIONS.list();
+    fn used_plans() -> Vec<PlanUse> = PLANS.list();
+}
 
+impl ReadModel {
     /// Returns the time at which this state or its epoch began: an earlier state did nothing since.
     /// States of older versions have no such time.
     pub fn began_at(&self) -> ReadResult<Option<DateTime<Utc>>> {
@@ -147,16 +144,9 @@ impl ReadModel {
         })
     }
 
-    /// Returns true if this state began empty, and no person declared that nothing at the service
-    /// is ours.
+    /// Returns true if this state began empty, and no person declared the service empty of ours.
     pub fn began_empty(&self) -> ReadResult<bool> {
         Ok(self.epoch()?.is_none() && !self.is_empty_remote()?)
-    }
-
-    /// Returns true if a person said that this resource was not created between backup and restore,
-    /// or by a lost state.
-    pub fn is_released(&self, key: &Key) -> ReadResult<bool> {
-        RELEASED.has(self, key)
     }
 
     /// Returns true if an effect was searched in this epoch and is confirmed absent.
@@ -176,16 +166,6 @@ impl ReadModel {
     pub fn rotation(&self, address: &WebhookAddress) -> ReadResult<Rotation> {
         let found = ROTATIONS.get(self, &rotation_name(address))?;
         Ok(found.map(|(_, rotation)| rotation).unwrap_or_default())
-    }
-
-    /// Returns the generations of every address that was ever rotated.
-    pub fn rotations(&self) -> ReadResult<Vec<(WebhookAddress, Rotation)>> {
-        ROTATIONS.list(self)
-    }
-
-    /// Returns every saved plan that was used.
-    pub fn used_plans(&self) -> ReadResult<Vec<PlanUse>> {
-        PLANS.list(self)
     }
 }
 

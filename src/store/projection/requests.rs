@@ -51,7 +51,6 @@ pub(crate) fn write_result(
 pub(crate) struct RequestedActions {
     /// The number of new actions that wait.
     pub(crate) new: u64,
-    /// Actions that ended at once.
     pub(crate) ended: Vec<EndedAction>,
 }
 
@@ -101,8 +100,7 @@ fn action_name(wish: &ActionRequest, nth: usize) -> Name {
     counted.unwrap_or_else(|| wish.name.clone())
 }
 
-/// Returns the digest of an earlier request of the same name, and the script that made it as far as
-/// it is known.
+/// Returns the digest of an earlier request of the same name, and its script as far as it is known.
 fn find_request(
     entries: &impl Entries,
     id: &ActionRequestId,
@@ -121,8 +119,7 @@ fn add_pending(
     doubted: bool,
 ) -> Folded {
     if let (Some(merchant), Ok(name)) = (&pending.request.merchant, pending.id.action_name()) {
-        let action = Action::key(merchant, &name);
-        HOOK_DEPTHS.put(changes, &action, &ran.depth.saturating_add(1))?;
+        HOOK_DEPTHS.put(changes, &Action::key(merchant, &name), &ran.depth.saturating_add(1))?;
     }
     if doubted {
         events::mark_doubted(changes, pending);
@@ -177,8 +174,7 @@ pub(crate) fn count_ended(changes: &mut Changes<'_>, ended: Vec<EndedAction>) ->
 const ADD: &str = "kv_add";
 const ADD_NAME: &str = "kv-add";
 
-/// Stores the values of one run. Returns the additions that failed, since another run changed the
-/// value's type meanwhile.
+/// Stores the values of one run. Returns the additions that failed: the value's type had changed.
 pub(crate) fn store_values(
     changes: &mut Changes<'_>,
     (ran, run): (&HookRunRecord, &HookRun),

@@ -1,5 +1,4 @@
-//! Folds retention: removes events that are settled and older than the horizon, with all their
-//! entries.
+//! Folds retention: removes settled events older than the horizon, with all their entries.
 //!
 //! Guarantees: an event is kept while any of these holds:
 //!
@@ -77,8 +76,7 @@ pub(crate) fn apply_retention(changes: &mut Changes<'_>, retained: &EventsDroppe
     })
 }
 
-/// Removes an event, and the observed version of its object if nothing about the object is newer
-/// than the horizon.
+/// Removes an event, and its object unless something about the object is newer than the horizon.
 fn remove_event(
     changes: &mut Changes<'_>,
     told: &VerifiedEvent,
@@ -94,8 +92,7 @@ fn remove_event(
     Ok(())
 }
 
-/// Removes the notes about an action, unless it went to the service: then an event about it may
-/// still arrive.
+/// Removes the notes about an action, unless it went to the service: an event may still arrive.
 fn remove_notes(changes: &mut Changes<'_>, granted: &ActionResult) -> Folded {
     let Ok(name) = granted.id.action_name() else { return Ok(()) };
     let key = Action::key(&granted.id.merchant, &name);
@@ -144,11 +141,8 @@ pub(crate) fn drop_old(changes: &mut Changes<'_>, retained: &EventsDropped) -> F
         return Ok(());
     }
     let pending = pending_actions(changes)?;
-    let actions = retained.actions.iter().filter(|(_, action)| !pending.contains(action));
-    for (intent, action) in actions {
-        drop_intent(changes, (*intent, action), retained)?;
-    }
-    Ok(())
+    let mut actions = retained.actions.iter().filter(|(_, action)| !pending.contains(action));
+    actions.try_for_each(|(intent, action)| drop_intent(changes, (*intent, action), retained))
 }
 
 /// Drops one intent of an action, and with the first one the action itself.
@@ -170,8 +164,7 @@ fn drop_intent(
 }
 
 fn remove_entries(changes: &mut Changes<'_>, action: &Key, known: &Observed) -> Folded {
-    let newest = SEQUENCES.get(changes, action)?.unwrap_or_default();
-    for number in 0..newest.full {
+    for number in 0..SEQUENCES.get(changes, action)?.unwrap_or_default().full {
         SEQUENCE_PAGES.remove(changes, (action, number));
     }
     for id in journal_refs::ids_of(known.remote_id.as_ref(), &known.facts) {

@@ -16,25 +16,20 @@ use crate::model::events::scripts::{KnownScript, ScriptValuesSize};
 use crate::store::read_model::model::{Entries, ReadModel, ReadResult, Table, decode, table_reads};
 use crate::store::read_model::resources::EVENT_NUMBERS;
 
-/// Merchants whose events have hooks to run.
 pub(crate) static EVENTS_TO_RUN: Table<Key, ()> = Table::new(b"w/r/");
 pub(crate) static ACTION_REQUESTS: Table<ActionRequestId, PendingAction> = Table::new(b"w/p/");
 /// Prefix of pending action requests in the order in which they become due.
 const SCHEDULE: &[u8] = b"w/a/";
 pub(crate) static ACTION_RESULTS: Table<ActionRequestId, ActionResult> = Table::new(b"w/d/");
-/// Notifications that are being sent.
 pub(crate) static NOTIFICATIONS_SENDING: Table<ActionRequestId, ()> = Table::new(b"w/t/");
 /// Failed actions of hooks; each merchant's numbers count from 1.
 pub(crate) static FAILED_ACTIONS: Table<(Key, u64), FailedAction> = Table::new(b"w/x/");
 pub(crate) static STORED_VALUES: Table<(String, String), Value> = Table::new(b"w/k/");
-/// The total size of each script's values.
 pub(crate) static STORED_SIZES: Table<String, ScriptValuesSize> = Table::new(b"w/z/");
-/// The cursors of a merchant's scripts.
 pub(crate) static HOOK_CURSORS: Table<(Key, String), Cursor> = Table::new(b"w/o/");
 /// Counts of a script's notifications for a merchant under each key of `at_most`.
 pub(crate) static HOOKS_AT_MOST: Table<((Key, String), String), NotificationCounts> =
     Table::new(b"w/m/");
-/// The scripts that the state knows.
 pub(crate) static ROSTER: Table<String, KnownScript> = Table::new(b"w/n/");
 /// The length of each action's chain of causes.
 pub(crate) static HOOK_DEPTHS: Table<Key, u32> = Table::new(b"w/c/");
@@ -69,8 +64,7 @@ table_reads! {
     /// Returns true if a lost state may have done an action: in this state its event was known
     /// before the complete list of events was read.
     fn is_doubted(action: &Key) -> bool = DOUBTED_ACTIONS.has(action);
-    /// Returns true if a merchant's complete list of events was read since this state or its epoch
-    /// began.
+    /// Returns true if a merchant's whole list of events was read since this state or epoch began.
     fn has_read_all_events(merchant: &Key) -> bool = NEW_EVENTS.has(merchant);
 }
 
@@ -105,10 +99,8 @@ impl ReadModel {
                 }
                 due.push(decode(key, value)?);
             }
-            match page.into_iter().last() {
-                Some((key, _)) => after = Some(key),
-                None => return Ok((due, None)),
-            }
+            let Some((last, _)) = page.into_iter().last() else { return Ok((due, None)) };
+            after = Some(last);
         }
     }
 
@@ -162,8 +154,7 @@ impl ReadModel {
     }
 
     /// Returns at most `most` failed hook runs that are due at `now`, in the order of their times,
-    /// and the time of the next one. A time beyond `latest` counts as due, since the clock went
-    /// back.
+    /// and the time of the next one. A time beyond `latest` counts as due: the clock went back.
     pub fn due_retries(
         &self,
         (now, latest): (DateTime<Utc>, DateTime<Utc>),
@@ -178,8 +169,7 @@ impl ReadModel {
             }
             due.extend(self.read::<FailedHook>(&value)?);
         }
-        let beyond = behind_time_key(RETRIES, latest);
-        for (_, value) in self.scan_from(RETRIES, Some(&beyond), most)? {
+        for (_, value) in self.scan_from(RETRIES, Some(&behind_time_key(RETRIES, latest)), most)? {
             due.extend(self.read::<FailedHook>(&value)?);
         }
         Ok((due, next))
@@ -199,13 +189,11 @@ impl ReadModel {
         entries.iter().map(|(key, value)| decode(key, value)).collect()
     }
 
-    /// Returns true if a script handles no further events of this merchant, since too many of its
-    /// runs failed.
+    /// Returns true if a script handles no further events of this merchant: too many runs failed.
     pub fn is_stopped(&self, merchant: &Key, script: &str) -> ReadResult<bool> {
         is_stopped(self, merchant, script)
     }
 
-    /// Returns the scripts that handle no further events of a merchant.
     pub fn stopped_scripts(&self, merchant: &Key) -> ReadResult<Vec<String>> {
         let counts = FAILED_COUNTS.under(merchant).entries(self)?.into_iter();
         Ok(counts.filter(|(_, count)| *count >= FAILED_MAX).map(|(script, _)| script).collect())
@@ -216,7 +204,6 @@ pub(crate) fn failed_run_key(failed: &FailedHook) -> ((&Key, &str), &str) {
     ((&failed.merchant, &failed.event), &failed.failed.script)
 }
 
-/// Returns true if a script handles no further events of a merchant.
 pub(crate) fn is_stopped(entries: &impl Entries, merchant: &Key, script: &str) -> ReadResult<bool> {
     Ok(FAILED_COUNTS.get(entries, (merchant, script))?.is_some_and(|count| count >= FAILED_MAX))
 }
@@ -240,8 +227,7 @@ pub(crate) fn retry_key(failed: &FailedHook) -> Option<Vec<u8>> {
 
 /// Prefix of the entries of one moment; keys sort by time.
 fn time_key(prefix: &[u8], at: DateTime<Utc>) -> Vec<u8> {
-    let order = at.timestamp_micros().wrapping_sub(i64::MIN).to_be_bytes();
-    [prefix, &order].concat()
+    [prefix, &at.timestamp_micros().wrapping_sub(i64::MIN).to_be_bytes()].concat()
 }
 
 /// Key behind all entries of one moment.

@@ -1,5 +1,4 @@
-//! Journal positions of all records about a resource, which `why` reads: their entries, their fold,
-//! and their reads.
+//! Journal positions of all records about a resource, for `why`: entries, their fold, their reads.
 //!
 //! A resource has one entry with the sequences of its records, newest last. A full page is moved to
 //! an entry of its own number, so that no entry grows without bound.
@@ -18,7 +17,6 @@ pub(crate) static SEQUENCE_PAGES: Table<(Key, u32), Vec<u64>> = Table::new(b"g/"
 /// The first record that joins an id of the service and a resource.
 pub(crate) static REMOTE: Table<(String, Key), u64> = Table::new(b"j/");
 
-/// Journal position of an intent, and its resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntentPosition {
     pub sequence: u64,
@@ -29,7 +27,6 @@ pub struct IntentPosition {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SequencePage {
     pub(crate) full: u32,
-    /// Sequences, ascending.
     pub(crate) sequences: Vec<u64>,
 }
 
@@ -45,8 +42,7 @@ impl ReadModel {
         let named = REMOTE.under(id);
         // An id is any text, so a longer id may begin with this one and a zero byte. No key holds
         // such a byte.
-        let own =
-            |key: &[u8]| key.get(named.prefix().len()..).is_some_and(|rest| !rest.contains(&0));
+        let own = |key: &[u8]| key.get(named.prefix().len()..).is_some_and(|end| !end.contains(&0));
         let mut all = Vec::new();
         for (key, value) in self.scan(named.prefix())?.into_iter().filter(|(key, _)| own(key)) {
             all.push((named.parse(&key)?, decode(&key, &value)?));
@@ -84,8 +80,7 @@ impl ReadModel {
 /// Sequences on one page: an entry stays below 4 KB.
 const PAGE_MAX: usize = 400;
 
-/// Facts that hold the id of another object of the service, such as the payment that a recurring
-/// charge began with.
+/// Facts that hold the id of another object of the service, such as a recurring charge's payment.
 const IDS: [&str; 7] = [
     "first_charge",
     "transaction",
@@ -96,11 +91,7 @@ const IDS: [&str; 7] = [
     "file_id",
 ];
 
-pub(crate) fn note_position(
-    changes: &mut Changes<'_>,
-    sequence: u64,
-    record: &Record,
-) -> ReadResult {
+pub(crate) fn note(changes: &mut Changes<'_>, sequence: u64, record: &Record) -> ReadResult {
     if let Record::Intent(intent) = record {
         let position = IntentPosition { sequence, key: intent.key.clone() };
         INTENT_POSITIONS.put(changes, intent.id, &position)?;
@@ -132,7 +123,6 @@ fn note_ids(changes: &mut Changes<'_>, fact: &Observation, sequence: u64) -> Rea
     Ok(())
 }
 
-/// Appends a sequence to a resource's records.
 fn append_sequence(changes: &mut Changes<'_>, key: &Key, sequence: u64) -> ReadResult {
     let mut page = SEQUENCES.get(changes, key)?.unwrap_or_default();
     if page.sequences.len() >= PAGE_MAX {
@@ -159,7 +149,7 @@ mod tests {
         let mut batch = Batch::new();
         let mut changes = Changes::new(&*index, &mut batch);
         for (sequence, record) in (1..).zip(records) {
-            note_position(&mut changes, sequence, record).unwrap();
+            note(&mut changes, sequence, record).unwrap();
         }
         index.apply(batch).unwrap();
         ReadModel::new(index)

@@ -19,7 +19,6 @@ use crate::base::id::{IntentId, Key};
 use crate::model::events::hook_run::ActionRequestId;
 use crate::store::index::ordered::{Batch, Index, IndexError, IndexResult, ScanResult};
 
-/// Error of a read of the index.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadModelError {
     #[error(transparent)]
@@ -39,7 +38,6 @@ impl ReadModelError {
     }
 }
 
-/// Typed reads over an index.
 #[derive(Debug, Clone)]
 pub struct ReadModel {
     pub(crate) index: Arc<dyn Index>,
@@ -171,7 +169,6 @@ impl<K: ParsedKey, V> Table<K, V> {
         K::parse(key.get(self.prefix.len()..).unwrap_or_default())
     }
 
-    /// Returns the keys of all entries, in order.
     pub(crate) fn keys(&self, entries: &impl Entries) -> ReadResult<Vec<K>> {
         entries.scan(&self.prefix)?.iter().map(|(key, _)| self.parse(key)).collect()
     }
@@ -182,19 +179,16 @@ impl<K: EntryKey, V: DeserializeOwned> Table<K, V> {
         entries.read(&self.key(key))
     }
 
-    /// Returns all values, in the order of keys.
     pub(crate) fn list(&self, entries: &impl Entries) -> ReadResult<Vec<V>> {
         entries.scan(&self.prefix)?.iter().map(|(key, value)| decode(key, value)).collect()
     }
 }
 
 impl<K: ParsedKey, V: DeserializeOwned> Table<K, V> {
-    /// Returns all entries, in the order of keys.
     pub(crate) fn entries(&self, entries: &impl Entries) -> ReadResult<Vec<(K, V)>> {
         self.entries_after(entries, None, usize::MAX)
     }
 
-    /// Returns up to `most` entries behind the key `after`.
     pub(crate) fn entries_after(
         &self,
         entries: &impl Entries,
@@ -345,7 +339,6 @@ impl<A: EntryKey, B: EntryKey> EntryKey for (A, B) {
     }
 }
 
-/// Encodes an entry's value into a batch.
 pub(crate) fn write<T: Serialize>(batch: &mut Batch, key: &[u8], value: &T) -> ReadResult {
     let mut bytes = Vec::new();
     let written = ciborium::into_writer(value, &mut bytes);

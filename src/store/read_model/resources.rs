@@ -31,7 +31,6 @@ const MOVES_MAX: usize = 10_000;
 
 pub(crate) static OBSERVED: Table<Key, Observed> = Table::new(b"o/");
 pub(crate) static INTENTS: Table<IntentId, OpenIntent> = Table::new(b"i/");
-/// The open intent of each resource.
 pub(crate) static OPEN_BY_KEY: Table<Key, IntentId> = Table::new(b"k/");
 /// The first resource of each mark that this state issued.
 pub(crate) static MARKS: Table<String, Key> = Table::new(b"m/");
@@ -44,7 +43,6 @@ pub(crate) static PLAN_APPROVALS: Table<String, StoredApproval> = Table::new(b"a
 /// The saved plans that were used, by token.
 pub(crate) static PLANS: Table<String, PlanUse> = Table::new(b"y/");
 pub(crate) static SUSPENDED: Table<Key, Suspension> = Table::new(b"z/");
-/// The ids of objects that a person disowned.
 pub(crate) static DISOWNED: Table<String, DateTime<Utc>> = Table::new(b"d/");
 /// The resource that each unknown object blocks.
 pub(crate) static UNKNOWN_OBJECTS: Table<String, Key> = Table::new(b"h/");
@@ -146,8 +144,7 @@ impl ReadModel {
 
     /// Returns the observed state of every resource of a kind.
     pub fn observed_of(&self, kind: &str) -> ReadResult<Vec<(Key, Observed)>> {
-        let prefix = [OBSERVED.prefix(), kind.as_bytes(), b"/"].concat();
-        let entries = self.scan(&prefix)?;
+        let entries = self.scan(&[OBSERVED.prefix(), kind.as_bytes(), b"/"].concat())?;
         entries.iter().map(|(key, value)| Ok((OBSERVED.parse(key)?, decode(key, value)?))).collect()
     }
 
@@ -156,10 +153,8 @@ impl ReadModel {
         let mut key = first.clone();
         for _ in 0..MOVES_MAX {
             let next = self.observed_state(&key)?.and_then(|known| known.moved_to);
-            match next.filter(|next| **next != *first) {
-                Some(next) => key = *next,
-                None => break,
-            }
+            let Some(next) = next.filter(|next| **next != *first) else { break };
+            key = *next;
         }
         Ok(key)
     }
@@ -173,8 +168,7 @@ impl ReadModel {
         index.get(key)?.map(|value| decode(key, &value)).transpose()
     }
 
-    /// Returns SHA-256 over the sorted entries of the fold. Two states with the same digest are
-    /// equal.
+    /// Returns SHA-256 over the sorted entries of the fold: states with the same digest are equal.
     pub fn digest(&self) -> ReadResult<Digest> {
         let mut all = Vec::new();
         for (key, value) in entries(&*self.index)? {
@@ -223,8 +217,7 @@ pub(crate) fn entries(index: &dyn Index) -> ReadResult<Vec<KeyValue>> {
     Ok(all)
 }
 
-/// Returns the resources that a batch changes: their observed state, their suspension, or the
-/// records about them or their intents.
+/// Returns the resources whose observed state, suspension or records a batch changes.
 pub(crate) fn changed_resources(batch: &Batch) -> ReadResult<BTreeSet<Key>> {
     let mut names = BTreeSet::new();
     for prefix in [OBSERVED.prefix(), SEQUENCES.prefix(), SUSPENDED.prefix()] {
@@ -248,7 +241,6 @@ impl ReadModel {
         self.read_cached(&EVENT_LEDGERS.key(merchant), before)
     }
 
-    /// Returns the number of ignored webhooks of the partner interface.
     pub fn ignored_webhooks(&self) -> ReadResult<u64> {
         Ok(IGNORED_WEBHOOKS.get(self, ())?.unwrap_or_default())
     }
@@ -262,27 +254,23 @@ impl ReadModel {
         Ok(ignored)
     }
 
-    /// Returns at most `most` posted ids of a merchant that wait to be verified, longest waiting
-    /// first.
+    /// Returns at most `most` posted ids that wait to be verified, longest waiting first.
     pub fn events_waiting(&self, merchant: &Key, most: usize) -> ReadResult<Vec<String>> {
         // No page is empty.
         let pages = EVENTS_WAITING.under(merchant).entries_after(self, None, most)?;
         Ok(pages.into_iter().flat_map(|(_, ids)| ids).take(most).collect())
     }
 
-    /// Returns at most `most` posted ids that the service does not have.
     pub fn events_forged(&self, merchant: &Key, most: usize) -> ReadResult<Vec<String>> {
         let forged = EVENTS_FORGED.under(merchant);
         let entries = self.scan_from(forged.prefix(), None, most)?;
         entries.iter().map(|(key, _)| forged.parse(key)).collect()
     }
 
-    /// Returns the ids of a merchant's newest events in the order in which they became known,
-    /// newest first.
+    /// Returns the ids of a merchant's events as they became known, newest first.
     pub fn events_newest(&self, merchant: &Key, most: usize) -> ReadResult<Vec<String>> {
-        let told = self.event_ledger(merchant)?.verified;
         let mut ids = Vec::new();
-        for number in (1..=told).rev().take(most) {
+        for number in (1..=self.event_ledger(merchant)?.verified).rev().take(most) {
             ids.extend(EVENT_NUMBERS.get(self, (merchant, number))?);
         }
         Ok(ids)
@@ -297,8 +285,7 @@ pub struct CachedEntry<T> {
 }
 
 impl ReadModel {
-    /// Returns the observed state of a resource that is read often. Decodes the entry only if its
-    /// bytes differ from those of `before`.
+    /// Returns the observed state of a resource; decodes it only if it differs from `before`.
     pub fn observed_cached(
         &self,
         key: &Key,

@@ -23,8 +23,7 @@ use crate::store::read_model::resources::{
 };
 
 impl ReadModel {
-    /// Returns the numbers and ids of at most `most` events of a merchant behind the number
-    /// `after`.
+    /// Returns the numbers and ids of at most `most` events of a merchant behind `after`.
     pub fn events_after(
         &self,
         merchant: &Key,
@@ -34,8 +33,7 @@ impl ReadModel {
         EVENT_NUMBERS.under(merchant).entries_after(self, Some(after), most)
     }
 
-    /// Returns true if any of these verified events may be dropped: everything that follows from it
-    /// is settled.
+    /// Returns true if any of these verified events may be dropped: all that follows is settled.
     pub fn can_drop_any(
         &self,
         merchant: &Key,
@@ -51,8 +49,7 @@ impl ReadModel {
         Ok(false)
     }
 
-    /// Returns the number of the last event that every known script was run for. No later event is
-    /// dropped.
+    /// Returns the last event that every known script was run for. No later event is dropped.
     pub fn ran_by_all_scripts(&self, merchant: &Key) -> ReadResult<u64> {
         Ok(RetentionCheck::of(self, merchant)?.ran_to)
     }
@@ -155,7 +152,6 @@ pub(crate) enum ActionRetention {
     Keep,
     /// It was settled so long ago that it may be dropped.
     Droppable(Box<Observed>),
-    /// It was dropped already.
     Dropped,
 }
 
@@ -197,11 +193,8 @@ pub(crate) fn retention_of(
         return Ok(ActionRetention::Keep);
     }
     let Some(known) = OBSERVED.get(entries, action)? else {
-        return Ok(if SEQUENCES.has(entries, action)? {
-            ActionRetention::Keep
-        } else {
-            ActionRetention::Dropped
-        });
+        let is_kept = SEQUENCES.has(entries, action)?;
+        return Ok(if is_kept { ActionRetention::Keep } else { ActionRetention::Dropped });
     };
     let limit = at.checked_sub_signed(ACTION_RETENTION).unwrap_or(DateTime::<Utc>::MIN_UTC);
     let settled =

@@ -38,13 +38,12 @@ use crate::store::index::buffered::BufferedIndex;
 use crate::store::journal::chain::{Head, JournalError};
 use crate::store::journal::read::JournalReader;
 use crate::store::journal::{files, log};
-use crate::store::projection::fold::IndexFold;
+use crate::store::projection::fold::StateWriter;
 use crate::store::read_model::resources::FOLD_VERSION;
 use crate::store::state::index::IndexSlots;
 use crate::store::state::snapshot::{FreshIndex, newest_named};
 use crate::store::vault::values::Vault;
 use crate::store::writer::core::{Commit, decoded};
-use crate::store::writer::handle::Writer;
 
 /// The fresh index follows the journal until at most this number of records is left.
 const LEFT_MAX: u64 = 256;
@@ -67,7 +66,6 @@ pub struct CompactionResult {
 
 #[derive(Debug, Clone)]
 pub struct CompactionRequest {
-    /// Treatment of the records that the snapshot replaces.
     pub history: ArchivePolicy,
     pub at: DateTime<Utc>,
     pub actor: String,
@@ -75,7 +73,7 @@ pub struct CompactionRequest {
 
 #[derive(Debug)]
 pub struct Compactor {
-    pub writer: Arc<Writer<Record, IndexFold>>,
+    pub writer: Arc<StateWriter>,
     pub index: Arc<BufferedIndex>,
     pub slots: Box<dyn IndexSlots>,
     pub journal: Arc<dyn Disk>,
@@ -93,8 +91,7 @@ pub struct CompactionLock {
 }
 
 impl Compactor {
-    /// Compacts the state. Reads much and waits for disks, so it belongs on a thread that may
-    /// block.
+    /// Compacts the state. It reads much and waits for disks: give it a thread that may block.
     pub async fn compact(&self, wanted: &CompactionRequest) -> OpenResult<CompactionResult> {
         let _alone = self.turn.alone.lock().await;
         self.check_open()?;
@@ -105,24 +102,17 @@ impl Compactor {
             self.slots.discard().unwrap_or_default();
         }
         let named = named?;
-        let dropped_first = match wanted.history {
+        let earlier = match wanted.history {
             ArchivePolicy::Drop => self.archive.drop_expired(wanted.history, wanted.at)?,
             ArchivePolicy::Keep | ArchivePolicy::KeepFor(_) => 0,
         };
         self.check_open()?;
         let segments = self.archive_old_segments(wanted.history)?;
-        let dropped =
-            self.archive.drop_expired(wanted.history, wanted.at)?.saturating_add(dropped_first);
+        let dropped = self.archive.drop_expired(wanted.history, wanted.at)?.saturating_add(earlier);
         let values = self.drop_values().await?;
-        Ok(CompactionResult {
-            bytes: named.as_ref().map_or(0, |(_, bytes)| *bytes),
-            compacted: named.map(|(compacted, _)| compacted),
-            segments,
-            dropped,
-            values,
-            before,
-            after: self.sizes()?,
-        })
+        let (compacted, bytes) = named.unzip();
+        let (bytes, after) = (bytes.unwrap_or_default(), self.sizes()?);
+        Ok(CompactionResult { compacted, bytes, segments, dropped, values, before, after })
     }
 
     /// Ends a running compaction at its next step, prevents any other, and waits for the end.
@@ -141,7 +131,6 @@ impl Compactor {
         Ok(records >= DUE_BYTES_MIN && records >= snapshot.saturating_mul(DUE_TIMES))
     }
 
-    /// Fails once the state is being closed.
     fn check_open(&self) -> OpenResult {
         if self.turn.closing.load(Ordering::SeqCst) { Err(OpenError::Closing) } else { Ok(()) }
     }
@@ -171,14 +160,10 @@ impl Compactor {
         let snapshot = files::write_snapshot(&*self.journal, head, FOLD_VERSION, &body)?;
         let fresh = FreshIndex::from_snapshot(&reader, self.slots.create()?, (head, &body))?;
         self.switch_index(fresh).await?;
-        let compacted = Compacted {
-            sequence: head.sequence,
-            replaces: Digest::from_bytes(head.hash),
-            snapshot: Digest::from_bytes(snapshot),
-            dropped: wanted.history == ArchivePolicy::Drop,
-            at: wanted.at,
-            actor: wanted.actor.clone(),
-        };
+        let (replaces, snapshot) = (Digest::from_bytes(head.hash), Digest::from_bytes(snapshot));
+        let dropped = wanted.history == ArchivePolicy::Drop;
+        let (sequence, at, actor) = (head.sequence, wanted.at, wanted.actor.clone());
+        let compacted = Compacted { sequence, replaces, snapshot, dropped, at, actor };
         let record = Record::Compacted(Box::new(compacted.clone()));
         self.writer.append(Commit::of(vec![record])).await?;
         Ok(Some((compacted, body.len())))
@@ -207,8 +192,7 @@ impl Compactor {
     /// Archives or drops the segments before the newest snapshot that a record names.
     fn archive_old_segments(&self, history: ArchivePolicy) -> OpenResult<usize> {
         let reader = JournalReader::over(Arc::clone(&self.journal));
-        let durable = self.writer.head().sequence;
-        let Some(head) = newest_named(&reader, durable)? else { return Ok(0) };
+        let Some(head) = newest_named(&reader, self.writer.head().sequence)? else { return Ok(0) };
         if reader.first()?.is_none_or(|first| first > head.sequence) {
             return Ok(0);
         }
@@ -237,7 +221,6 @@ impl Compactor {
     }
 }
 
-/// Returns the error for a file whose size cannot be read.
 fn size_error(source: std::io::Error) -> OpenError {
     JournalError::io("read", "")(source).into()
 }
@@ -270,8 +253,7 @@ fn bytes_on_disk(disk: &dyn Disk) -> std::io::Result<u64> {
 pub enum ArchivePolicy {
     /// The records are archived.
     Keep,
-    /// The records are archived. A segment is dropped once all of it is older than this, in
-    /// seconds.
+    /// The records are archived. A segment is dropped once all of it is this old, in seconds.
     KeepFor(i64),
     /// The records are dropped, and so is the present archive.
     Drop,
@@ -294,7 +276,6 @@ impl Archive {
         Self { dir: PathBuf::new(), disk: OnceLock::from(disk) }
     }
 
-    /// Returns the archive's disk, if it exists.
     fn open_existing(&self) -> OpenResult<Option<Arc<dyn Disk>>> {
         if self.disk.get().is_none() && !self.dir.is_dir() {
             return Ok(None);
@@ -302,7 +283,6 @@ impl Archive {
         self.open_or_create().map(Some)
     }
 
-    /// Returns the archive's disk, and creates it if necessary.
     fn open_or_create(&self) -> OpenResult<Arc<dyn Disk>> {
         if let Some(disk) = self.disk.get() {
             return Ok(Arc::clone(disk));
@@ -343,9 +323,7 @@ fn is_expired(
     let keep = match history {
         ArchivePolicy::Keep => return Ok(false),
         ArchivePolicy::Drop => return Ok(true),
-        ArchivePolicy::KeepFor(seconds) => {
-            TimeDelta::try_seconds(seconds).unwrap_or(TimeDelta::MAX)
-        }
+        ArchivePolicy::KeepFor(age) => TimeDelta::try_seconds(age).unwrap_or(TimeDelta::MAX),
     };
     let mut age = SegmentAge::default();
     for record in decoded(reader.segment_records(first, last)?) {
@@ -370,7 +348,14 @@ impl SegmentAge {
     pub(crate) fn note(&mut self, record: &Record, money: &mut BTreeSet<IntentId>) {
         let at = record.time();
         self.newest = self.newest.max(at);
-        if is_evidence(record, money) {
+        if let Record::Intent(intent) = record
+            && !intent.exposure.moves.is_empty()
+        {
+            money.insert(intent.id);
+        }
+        let is_evidence = matches!(record, Record::Approval(_) | Record::PlanApproval(_))
+            || record.intent_id().is_some_and(|id| money.contains(&id));
+        if is_evidence {
             self.evidence = self.evidence.max(at);
         }
     }
@@ -384,14 +369,4 @@ impl SegmentAge {
         let evidence = self.evidence.is_none_or(|at| older(at, keep.max(EVIDENCE)));
         self.newest.is_some_and(|at| older(at, keep)) && evidence
     }
-}
-
-fn is_evidence(record: &Record, money: &mut BTreeSet<IntentId>) -> bool {
-    if let Record::Intent(intent) = record
-        && !intent.exposure.moves.is_empty()
-    {
-        money.insert(intent.id);
-    }
-    matches!(record, Record::Approval(_) | Record::PlanApproval(_))
-        || record.intent_id().is_some_and(|id| money.contains(&id))
 }

@@ -13,17 +13,15 @@ use std::{fs, io};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use crate::model::record::Record;
 use crate::store::disk::directory::{LockOwner, StateLock, sync_dir};
 use crate::store::error::{OpenError, OpenReport, OpenResult};
 use crate::store::index::buffered::BufferedIndex;
 use crate::store::index::ordered::{Batch, Index, IndexError, IndexResult, MemoryIndex};
 use crate::store::index::sled::SledIndex;
 use crate::store::journal::chain::{Head, Position};
-use crate::store::projection::fold::IndexFold;
+use crate::store::projection::fold::StateWriter;
 use crate::store::read_model::model::write;
 use crate::store::state::rollback::MarkOptions;
-use crate::store::writer::handle::Writer;
 
 /// The index of a state that was closed cleanly, opened without its journal.
 #[derive(Debug)]
@@ -53,8 +51,7 @@ pub fn open_closed(
     Ok(clean.map(|clean| ClosedIndex { index, head: clean.head, _lock: lock }))
 }
 
-/// Opens a private index, beside any state. Flushed values survive the end of the process, but not
-/// a power cut.
+/// Opens a private index, beside any state. Flushed values survive the process, but no power cut.
 pub fn private_index(dir: &Path) -> IndexResult<Arc<dyn Index>> {
     Ok(Arc::new(SledIndex::open(dir)?.without_sync()))
 }
@@ -77,7 +74,6 @@ pub(crate) fn open_index(dir: &Path, found: &mut OpenReport) -> OpenResult<Arc<B
     }
 }
 
-/// Returns an unused name beside a folder.
 fn free_name(path: &Path) -> PathBuf {
     let name = |number: u32| path.with_extension(format!("damaged-{number}"));
     (1..u32::MAX).map(name).find(|path| !path.exists()).unwrap_or_else(|| name(0))
@@ -89,10 +85,7 @@ pub(crate) const BOOT: &[u8] = b"x/boot";
 pub(crate) const CLEAN: &[u8] = b"x/clean";
 
 /// Closes the writer cleanly, so that the next opening starts from here.
-pub async fn close_state(
-    writer: &Writer<Record, IndexFold>,
-    index: &dyn Index,
-) -> OpenResult<Head> {
+pub async fn close_state(writer: &StateWriter, index: &dyn Index) -> OpenResult<Head> {
     let mut parts = writer.close().await?;
     parts.journal.sync_mark()?;
     let position = parts.journal.position();
@@ -100,8 +93,7 @@ pub async fn close_state(
     Ok(position.head)
 }
 
-/// Notes the boot under which the index is open: until a clean stop, a power cut may leave
-/// anything.
+/// Notes the boot under which the index is open: a power cut may leave anything until a clean stop.
 pub(crate) fn mark_open(index: &dyn Index, boot: &str) -> OpenResult {
     replace_mark(index, CLEAN, (BOOT, &boot))
 }
@@ -121,8 +113,7 @@ fn replace_mark<T: Serialize>(
 
 /// Reads one of the index's own marks; an unreadable one counts as missing.
 pub(crate) fn read_mark<T: for<'a> Deserialize<'a>>(index: &dyn Index, key: &[u8]) -> Option<T> {
-    let bytes = index.get(key).ok()??;
-    ciborium::from_reader(&*bytes).ok()
+    ciborium::from_reader(&*index.get(key).ok()??).ok()
 }
 
 const FIRST: &str = "sled";
@@ -134,8 +125,7 @@ const NEWER: &str = "sled.newer";
 pub trait IndexSlots: Send + Sync + Debug {
     fn create(&self) -> IndexResult<Arc<dyn Index>>;
 
-    /// Notes, durably, that the fresh index is in use, and removes the former one, which no code
-    /// uses any more.
+    /// Notes, durably, that the fresh index is in use, and removes the former one, now unused.
     fn switch(&self) -> IndexResult {
         Ok(())
     }
@@ -191,8 +181,7 @@ impl IndexSlots for IndexFolders {
     fn bytes(&self) -> u64 {
         let folder = self.dir.join(self.names.lock().0);
         let files = fs::read_dir(folder).into_iter().flatten().flatten();
-        let lengths = files.filter_map(|file| Some(file.metadata().ok()?.len()));
-        lengths.fold(0, u64::saturating_add)
+        files.filter_map(|file| Some(file.metadata().ok()?.len())).fold(0, u64::saturating_add)
     }
 }
 

@@ -14,13 +14,13 @@ use crate::model::record::{Record, StateOwner};
 use crate::store::disk::directory::{LockOwner, RealDisk, StateLock};
 use crate::store::disk::traits::Disk;
 use crate::store::error::{OpenError, OpenReport, OpenResult};
-use crate::store::index::ordered::{Batch, Index, IndexError};
+use crate::store::index::ordered::{Batch, Index, IndexResult};
 use crate::store::journal::chain::{Head, Position};
 use crate::store::journal::files::JournalOptions;
 use crate::store::journal::log::Journal;
 use crate::store::journal::read::JournalReader;
-use crate::store::projection::fold::IndexFold;
-use crate::store::read_model::model::{ReadModel, ReadModelError};
+use crate::store::projection::fold::{IndexFold, StateWriter};
+use crate::store::read_model::model::{ReadModel, ReadResult};
 use crate::store::read_model::resources::{FOLD_VERSION, FoldProgress};
 use crate::store::state::compact::{
     Archive, CompactionLock, CompactionRequest, CompactionResult, Compactor,
@@ -52,7 +52,7 @@ pub struct StateOptions {
 
 #[derive(Debug)]
 pub struct OpenState {
-    pub writer: Arc<Writer<Record, IndexFold>>,
+    pub writer: Arc<StateWriter>,
     pub facts: ReadModel,
     pub vault: Vault,
     pub found: OpenReport,
@@ -78,16 +78,15 @@ impl OpenState {
         restoring: bool,
     ) -> OpenResult<Self> {
         let io = |source| OpenError::Io { dir: opening.dir.clone(), source };
-        let journal_disk = RealDisk::open(&opening.dir.join("journal")).map_err(io)?;
-        let vault_disk = RealDisk::open(&opening.dir.join("vault")).map_err(io)?;
+        let disk = |part| RealDisk::open(&opening.dir.join(part)).map_err(io);
+        let journal_disk: Arc<dyn Disk> = Arc::new(disk("journal")?);
+        let vault_disk: Arc<dyn Disk> = Arc::new(disk("vault")?);
         let lock = StateLock::acquire(&opening.dir, &opening.owner)?;
         let mut found = OpenReport::default();
         let index = open_index(&opening.dir, &mut found)?;
         let marking = opening.marking.as_ref();
         let watch =
             marking.map(|one| one.watch(&opening.dir, restoring, &mut found)).transpose()?;
-        let (journal_disk, vault_disk): (Arc<dyn Disk>, Arc<dyn Disk>) =
-            (Arc::new(journal_disk), Arc::new(vault_disk));
         let pieces = StateParts {
             watch: watch.flatten(),
             journal: Arc::clone(&journal_disk),
@@ -114,7 +113,6 @@ impl OpenState {
         Ok(Self { writer, facts, vault, found, compactor, index, reader, _lock: lock })
     }
 
-    /// Checks the owner of this state; a state without an owner gets this one.
     pub async fn check_owner(&self, binding: &StateOwner) -> OpenResult {
         check_owner(&self.writer, &self.facts, binding).await
     }
@@ -140,7 +138,6 @@ impl OpenState {
         Ok(self.reader.base()?.map_or(0, |base| base.head.sequence))
     }
 
-    /// Returns the compactor, which works while the state is in use.
     pub fn compactor(&self) -> Arc<Compactor> {
         Arc::clone(&self.compactor)
     }
@@ -156,8 +153,7 @@ impl OpenState {
         done
     }
 
-    /// Closes the state cleanly, so that the next opening starts from here. A running compaction is
-    /// ended first.
+    /// Closes the state cleanly, after ending a compaction: the next opening starts from here.
     pub async fn close(self) -> OpenResult<Head> {
         self.compactor.stop().await;
         close_state(&self.writer, &*self.index).await
@@ -166,7 +162,7 @@ impl OpenState {
 
 /// Checks the owner of this state; a state without an owner gets this one.
 pub async fn check_owner(
-    writer: &Writer<Record, IndexFold>,
+    writer: &StateWriter,
     facts: &ReadModel,
     binding: &StateOwner,
 ) -> OpenResult {
@@ -196,10 +192,7 @@ pub struct UnreadableValue {
 
 /// Returns every sealed value that is known of a resource, or that an open intent would send again,
 /// and that cannot be unsealed. A value that was destroyed on purpose is not included.
-pub fn unreadable_values(
-    facts: &ReadModel,
-    vault: &Vault,
-) -> Result<Vec<UnreadableValue>, ReadModelError> {
+pub fn unreadable_values(facts: &ReadModel, vault: &Vault) -> ReadResult<Vec<UnreadableValue>> {
     let mut ills = Vec::new();
     facts.each_observed(|key, known| {
         for (name, fact) in known.facts.as_object().into_iter().flatten() {
@@ -220,7 +213,6 @@ pub fn unreadable_values(
     Ok(ills)
 }
 
-/// Returns the reason why a value cannot be unsealed.
 fn unseal_failure(vault: &Vault, reference: &str) -> Option<String> {
     let reference: VaultRef = match reference.parse() {
         Ok(reference) => reference,
@@ -239,11 +231,8 @@ pub struct StateParts {
     pub vault: Arc<dyn Disk>,
     /// The index as folded before; possibly empty.
     pub index: Arc<dyn Index>,
-    /// The id of this boot: an index left open under another one is not trusted.
     pub boot: String,
-    /// Rebuilds the index in any case.
     pub rebuild: bool,
-    /// The length of a new segment of the journal, in bytes.
     pub segment_bytes: u64,
     /// The mark outside the state directory; `None` for a copy that sends nothing.
     pub watch: Option<StateMark>,
@@ -258,8 +247,7 @@ pub struct AssembledState {
     pub found: OpenReport,
 }
 
-/// Assembles a state: opens the vault, verifies the journal, and folds the index up to the
-/// journal's head.
+/// Assembles a state: opens the vault, verifies the journal, and folds the index up to its head.
 pub fn assemble(
     pieces: StateParts,
     key: &MasterKey,
@@ -278,7 +266,6 @@ pub fn assemble(
     Ok(AssembledState { journal, fold, vault, found })
 }
 
-/// The trusted progress of an index.
 #[derive(Debug, Clone, Copy, Default)]
 struct IndexTrust {
     applied: Option<FoldProgress>,
@@ -304,16 +291,14 @@ fn check_trust(
         Some(_) if clean.is_none() && boot.as_deref() != Some(opened_under) => {
             Some("the machine stopped while it was open".to_owned())
         }
-        Some(mark) => {
-            return Ok(IndexTrust { applied: Some(mark), clean });
-        }
+        Some(mark) => return Ok(IndexTrust { applied: Some(mark), clean }),
     };
     clear_index(index)?;
     found.rebuilt = found.rebuilt.take().or(why);
     Ok(IndexTrust::default())
 }
 
-fn clear_index(index: &dyn Index) -> Result<(), IndexError> {
+fn clear_index(index: &dyn Index) -> IndexResult {
     let mut batch = Batch::new();
     for (key, _) in index.scan(b"")? {
         batch.remove(key);
@@ -333,9 +318,8 @@ fn catch_up(
     let trusted = trust.clean.filter(|clean| Some(clean.head) == known);
     let (journal, opened) = Journal::open(disk, JournalOptions { trusted, known, ..options })?;
     found.cut = opened.cut;
-    let known = load_base(&journal, index, known, found)?;
     let mut fold = IndexFold::new(index.clone());
-    let known = known.unwrap_or(Head::EMPTY);
+    let known = load_base(&journal, index, known, found)?.unwrap_or(Head::EMPTY);
     let records = journal.read_from(known.sequence.saturating_add(1));
     let head = snapshot::fold_records(&mut fold, records, known, &|| Ok(()))?;
     found.folded = head.sequence.saturating_sub(known.sequence);

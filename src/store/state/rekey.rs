@@ -1,5 +1,4 @@
-//! Exchanges the master key of a state, in the process that holds the state, and keeps the key file
-//! beside it.
+//! Exchanges the master key of a state, in the process that holds it, and keeps the key file.
 //!
 //! An exchange writes the new key beside the old one and makes the vault exchange its keys. Then the
 //! new file replaces the old one. A crash leaves both files; the vault decides which key counts.
@@ -23,19 +22,18 @@ use crate::model::record::{Record, Rekeyed};
 use crate::store::disk::directory::{RealDisk, sync_dir};
 use crate::store::disk::traits::Disk;
 use crate::store::error::StoreError;
-use crate::store::projection::fold::IndexFold;
+use crate::store::projection::fold::StateWriter;
 use crate::store::state::open::OpenState;
 use crate::store::vault::frame::VaultError;
-use crate::store::vault::key::{KEY_FILE, MasterKey, MasterKeyError, folder_of};
+use crate::store::vault::key::{KEY_FILE, MasterKey, MasterKeyError, MasterKeyResult, folder_of};
 use crate::store::vault::keys::{KEYS_FILE, state_identity};
 use crate::store::vault::values::Vault;
 use crate::store::writer::core::Commit;
-use crate::store::writer::handle::Writer;
 
 #[derive(Debug)]
 pub struct Rekeyer {
     vault: Vault,
-    writer: Arc<Writer<Record, IndexFold>>,
+    writer: Arc<StateWriter>,
     /// The key file beside the state; `None` if the configuration gives the key.
     key_file: Option<KeyFile>,
     /// Locked while a key is exchanged.
@@ -44,8 +42,7 @@ pub struct Rekeyer {
 
 #[derive(Debug, Clone)]
 pub struct RekeyRequest {
-    /// The file of the new key, if the configuration gives the key; otherwise a new key is
-    /// generated.
+    /// The file of the new key, if the configuration gives the key; else a key is generated.
     pub new_key_file: Option<PathBuf>,
     pub at: DateTime<Utc>,
     pub actor: String,
@@ -70,7 +67,6 @@ pub enum RekeyError {
     Unsettled(#[source] MasterKeyError),
     #[error("the key was exchanged, but the journal does not record it: {0}")]
     Unrecorded(#[source] StoreError),
-    /// The configuration gives the key, and no new one was given.
     #[error(
         "exchange the key: secrets.key holds it; name the file of the new key with --new-key-file"
     )]
@@ -80,8 +76,7 @@ pub enum RekeyError {
 }
 
 impl Rekeyer {
-    /// Creates the rekeyer of this state. `key_file` is the one beside it, unless the configuration
-    /// gives the key.
+    /// Creates the rekeyer of this state. No `key_file`: the configuration gives the key.
     pub fn new(state: &OpenState, key_file: Option<KeyFile>, rng: ChaCha20Rng) -> Self {
         let (vault, writer) = (state.vault.clone(), Arc::clone(&state.writer));
         Self { vault, writer, key_file, rng: Mutex::new(rng) }
@@ -105,7 +100,7 @@ impl Rekeyer {
     fn exchange(
         &self,
         RekeyRequest { new_key_file, at, actor }: &RekeyRequest,
-    ) -> Result<(Rekeyed, Result<(), MasterKeyError>), RekeyError> {
+    ) -> Result<(Rekeyed, MasterKeyResult), RekeyError> {
         let mut rng = self.rng.lock();
         let Some(file) = &self.key_file else {
             let new = read_new_key(new_key_file.as_deref())?;
@@ -164,15 +159,13 @@ impl KeyFile {
     }
 
     /// Reads the key that opens the state; `None` if there is no key file.
-    pub fn read(&self) -> Result<Option<MasterKey>, MasterKeyError> {
+    pub fn read(&self) -> MasterKeyResult<Option<MasterKey>> {
         if self.state.join("vault").join(KEYS_FILE).exists() {
             for _ in 0..READS_MAX {
                 // In this order: a staged key that replaces the key file meanwhile is found there.
                 let next = MasterKey::read_file(&self.next)?;
-                let known = [next, MasterKey::read_file(&self.path)?];
-                if let Some(key) =
-                    known.into_iter().flatten().find(|key| key_opens(&self.state, key))
-                {
+                let mut known = [next, MasterKey::read_file(&self.path)?].into_iter().flatten();
+                if let Some(key) = known.find(|key| key_opens(&self.state, key)) {
                     return Ok(Some(key));
                 }
             }
@@ -180,12 +173,11 @@ impl KeyFile {
         MasterKey::read_file(&self.path)
     }
 
-    /// Ends an exchange that was begun: the key that opens the state is kept in the key file, the
-    /// other one is removed.
+    /// Ends an exchange: the key that opens the state is kept in the key file, the other removed.
     ///
     /// # Errors
     /// The files cannot be changed; the next opening does it.
-    pub fn settle(&self, key: &MasterKey) -> Result<(), MasterKeyError> {
+    pub fn settle(&self, key: &MasterKey) -> MasterKeyResult {
         let Some(next) = MasterKey::read_file(&self.next)? else { return Ok(()) };
         let failed = |source| MasterKeyError::io(&self.next, source);
         let vault = RealDisk::open(&self.state.join("vault"));
@@ -199,11 +191,7 @@ impl KeyFile {
     }
 
     /// Writes the key that is to replace the key file beside it, durably.
-    pub(crate) fn stage(
-        &self,
-        new: &MasterKey,
-        rng: &mut dyn CryptoRng,
-    ) -> Result<(), MasterKeyError> {
+    pub(crate) fn stage(&self, new: &MasterKey, rng: &mut dyn CryptoRng) -> MasterKeyResult {
         let failed = |source| MasterKeyError::io(&self.next, source);
         if fs::symlink_metadata(&self.path).map_err(failed)?.is_symlink() {
             return Err(MasterKeyError::Link { path: self.path.clone() });

@@ -1,5 +1,4 @@
-//! Compares the mark outside the state directory with the journal: an older or another journal
-//! opens a new epoch.
+//! Compares the mark outside the state with the journal: an older or another one opens a new epoch.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,6 +11,7 @@ use crate::base::hash::Digest;
 use crate::model::record::Record;
 use crate::model::state::lifecycle::Restored;
 use crate::store::disk::directory::{RealDisk, sync_dir};
+use crate::store::disk::traits::Disk;
 use crate::store::error::{OpenError, OpenReport, OpenResult, RollbackDetected};
 use crate::store::index::ordered::Index;
 use crate::store::journal::chain::Head;
@@ -25,14 +25,11 @@ const ID_FILE: &str = "id";
 /// Maximum of records searched for the last time in an older journal.
 const RECORDS_MAX: u64 = 512;
 
-/// Location of a state's mark, and the author of the epoch's record if the mark shows that the
-/// state was put back.
+/// Location of a state's mark, and the author of the epoch's record if the state was put back.
 #[derive(Debug, Clone)]
 pub struct MarkOptions {
-    /// The folder of marks.
     pub folder: PathBuf,
-    /// True if the configuration names the folder: then a folder that cannot be used stops the
-    /// opening.
+    /// True if the configuration names the folder: then it must be usable for the state to open.
     pub required: bool,
     /// The id for a state that has none yet.
     pub fresh: [u8; 16],
@@ -52,8 +49,7 @@ pub struct StateMark {
 }
 
 impl MarkOptions {
-    /// Reads the mark of the state in this directory; `None` if the folder cannot be used and is
-    /// not required.
+    /// Reads the mark of the state; `None` if the folder cannot be used and is not required.
     pub(crate) fn watch(
         &self,
         dir: &Path,
@@ -90,21 +86,18 @@ impl MarkOptions {
     /// Returns the id of a state, and true if it existed before.
     fn id(&self, dir: &Path) -> OpenResult<(String, bool)> {
         let path = dir.join(ID_FILE);
-        let failed = |source| OpenError::Mark { place: path.clone(), source };
+        let wrong = |source| OpenError::Mark { place: path.clone(), source };
         match fs::read_to_string(&path) {
             Ok(id) if is_id(id.trim()) => Ok((id.trim().to_owned(), true)),
-            Ok(_) => {
-                Err(failed(io::Error::other("not an id; remove the file to begin a new mark")))
-            }
+            Ok(_) => Err(wrong(io::Error::other("not an id; remove the file to begin a new mark"))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let id = HEXLOWER.encode(&self.fresh);
-                let disk = RealDisk::open(dir).map_err(failed)?;
-                crate::store::disk::traits::Disk::replace(&disk, ID_FILE, id.as_bytes())
-                    .map_err(failed)?;
-                sync_dir(dir).map_err(failed)?;
+                let disk = RealDisk::open(dir).map_err(wrong)?;
+                disk.replace(ID_FILE, id.as_bytes()).map_err(wrong)?;
+                sync_dir(dir).map_err(wrong)?;
                 Ok((id, false))
             }
-            Err(error) => Err(failed(error)),
+            Err(error) => Err(wrong(error)),
         }
     }
 }
@@ -133,11 +126,8 @@ impl StateMark {
         let last = last_time(journal)?.unwrap_or(at);
         let facts = ReadModel::new(index.clone());
         let epoch = Restored { put_back: true, ..next_epoch(&facts, (head, last), (at, actor))? };
-        found.put_back = Some(RollbackDetected {
-            marked: marked.sequence,
-            head: head.sequence,
-            epoch: epoch.epoch,
-        });
+        let (marked, head) = (marked.sequence, head.sequence);
+        found.put_back = Some(RollbackDetected { marked, head, epoch: epoch.epoch });
         let record = Record::Restored(Box::new(epoch));
         let sequences = journal.append(&[encode(&record)?])?;
         journal.sync()?;
@@ -185,14 +175,6 @@ pub(crate) fn next_epoch(
     (at, actor): (DateTime<Utc>, String),
 ) -> OpenResult<Restored> {
     let epoch = facts.state_owner()?.map_or(0, |bound| bound.epoch).saturating_add(1);
-    let backup_head = Digest::from_bytes(head.hash);
-    Ok(Restored {
-        epoch,
-        backup_sequence: head.sequence,
-        backup_head,
-        backup_at,
-        at,
-        actor,
-        put_back: false,
-    })
+    let (backup_sequence, backup_head) = (head.sequence, Digest::from_bytes(head.hash));
+    Ok(Restored { epoch, backup_sequence, backup_head, backup_at, at, actor, put_back: false })
 }

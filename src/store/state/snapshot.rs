@@ -1,8 +1,7 @@
 //! Fills an index from a snapshot, if the records before it are no longer in the journal. A
 //! snapshot of an older version of the fold is converted.
 //!
-//! A compaction builds a fresh index from the snapshot and the records of the journal while the old
-//! one is in use.
+//! A compaction builds a fresh index from the snapshot and the journal while the old one is in use.
 
 use std::sync::Arc;
 
@@ -16,11 +15,10 @@ use crate::store::journal::read::{JournalReader, JournalRecords};
 use crate::store::journal::segment::{SnapshotHeader, snapshot_name};
 use crate::store::projection::fold::IndexFold;
 use crate::store::projection::migration::{OLDEST, convert};
-use crate::store::read_model::model::{Changes, ReadModel, ReadModelError};
+use crate::store::read_model::model::{Changes, ReadModel, ReadResult};
 use crate::store::read_model::resources::{FOLD_VERSION, FoldProgress, PROGRESS, entries};
 use crate::store::writer::core::{Fold, decoded};
 
-/// Entries written at once.
 const BATCH_ENTRIES_MAX: usize = 256;
 
 /// Returns the body of a snapshot: every entry of the fold.
@@ -56,8 +54,7 @@ pub(crate) fn load(
     Ok(mark(index, base.head)?)
 }
 
-/// Puts every entry of a snapshot's body into an empty index, in the order of keys. `head` is the
-/// record that the snapshot follows.
+/// Puts every entry of a snapshot's body, behind the record `head`, into an empty index.
 pub(crate) fn fill(index: &dyn Index, head: Head, body: &[u8]) -> OpenResult {
     let cut =
         || JournalError::Snapshot { file: snapshot_name(head.sequence), why: "an entry is cut" };
@@ -65,8 +62,7 @@ pub(crate) fn fill(index: &dyn Index, head: Head, body: &[u8]) -> OpenResult {
     let mut batch = Batch::new();
     while !fields.clone().rest().is_empty() {
         let key = part(&mut fields).ok_or_else(cut)?;
-        let value = part(&mut fields).ok_or_else(cut)?;
-        batch.put(key, value);
+        batch.put(key, part(&mut fields).ok_or_else(cut)?);
         if batch.len() >= BATCH_ENTRIES_MAX {
             index.apply(std::mem::take(&mut batch))?;
         }
@@ -75,7 +71,7 @@ pub(crate) fn fill(index: &dyn Index, head: Head, body: &[u8]) -> OpenResult {
 }
 
 /// Marks an index as folded up to this record.
-pub(crate) fn mark(index: &dyn Index, Head { sequence, hash }: Head) -> Result<(), ReadModelError> {
+pub(crate) fn mark(index: &dyn Index, Head { sequence, hash }: Head) -> ReadResult {
     let mut batch = Batch::new();
     let progress = FoldProgress { version: FOLD_VERSION, sequence, hash };
     PROGRESS.put(&mut Changes::new(index, &mut batch), (), &progress)?;
@@ -87,11 +83,9 @@ fn part<'a>(fields: &mut ByteReader<'a>) -> Option<&'a [u8]> {
     fields.take(to_usize(length))
 }
 
-/// Verifies that a record behind a snapshot, up to `last`, names it; otherwise the snapshot is
-/// foreign.
+/// Verifies that a record behind a snapshot, up to `last`, names it; otherwise it is foreign.
 pub(crate) fn is_named(reader: &JournalReader, base: &SnapshotHeader, last: u64) -> OpenResult {
-    let why = "no later record names it";
-    let wrong = || JournalError::Snapshot { file: base.file(), why };
+    let wrong = || JournalError::Snapshot { file: base.file(), why: "no later record names it" };
     names(reader, base, last)?.then_some(()).ok_or_else(wrong).map_err(OpenError::from)
 }
 
@@ -119,7 +113,6 @@ pub(crate) fn newest_named(reader: &JournalReader, last: u64) -> OpenResult<Opti
     Ok(None)
 }
 
-/// Records folded in one transaction while catching up.
 const BATCH_RECORDS_MAX: usize = 32;
 
 /// Prefix of the index's own marks and of values that are no part of the state.
@@ -180,7 +173,6 @@ impl FreshIndex {
         body(&*fresh.index)
     }
 
-    /// Creates an index that holds exactly the body of the snapshot behind this record.
     pub(crate) fn from_snapshot(
         journal: &JournalReader,
         empty: Arc<dyn Index>,

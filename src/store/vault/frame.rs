@@ -1,5 +1,4 @@
-//! Framing of the vault's two files, a scan that survives torn writes, and the errors of writing and
-//! reading sealed values.
+//! Framing of the vault's two files, a scan that survives torn writes, and the vault's errors.
 //!
 //! ```text
 //! magic 4 · crc32 4 · length 4 · payload
@@ -57,11 +56,10 @@ pub(crate) fn length(disk: &dyn Disk, name: &str) -> io::Result<u64> {
 pub(crate) struct Scan<'a> {
     disk: &'a dyn Disk,
     name: &'a str,
-    length: u64,
+    pub(crate) end: u64,
     at: u64,
     window: Vec<u8>,
     window_at: u64,
-    /// Bytes read at once.
     stride: usize,
 }
 
@@ -74,11 +72,7 @@ impl<'a> Scan<'a> {
     /// Returns a scan from `at` to `end`; the file must have been that long.
     pub(crate) fn until(disk: &'a dyn Disk, name: &'a str, at: u64, end: u64) -> Self {
         let (window, window_at) = (Vec::new(), 0);
-        Self { disk, name, length: end, at, window, window_at, stride: WINDOW_BYTES }
-    }
-
-    pub(crate) fn end(&self) -> u64 {
-        self.length
+        Self { disk, name, end, at, window, window_at, stride: WINDOW_BYTES }
     }
 
     /// Returns a scan for the one frame that begins at `at`.
@@ -88,7 +82,7 @@ impl<'a> Scan<'a> {
 
     /// Returns offset and payload of the next intact frame.
     pub(crate) fn step(&mut self) -> io::Result<Option<(u64, Vec<u8>)>> {
-        while self.at < self.length {
+        while self.at < self.end {
             let at = self.at;
             if let Some(payload) = self.here()? {
                 self.at = at.saturating_add(size(payload.len()));
@@ -118,7 +112,7 @@ impl<'a> Scan<'a> {
 
     /// Returns the first offset from `at` on at which a frame could begin, or the end.
     fn find(&mut self, mut at: u64) -> io::Result<u64> {
-        while at < self.length {
+        while at < self.end {
             let bytes = self.bytes(at, WINDOW_BYTES)?;
             if let Some(place) = bytes.windows(MAGIC.len()).position(|window| window == MAGIC) {
                 return Ok(at.saturating_add(to_u64(place)));
@@ -126,12 +120,12 @@ impl<'a> Scan<'a> {
             let passed = bytes.len().saturating_sub(MAGIC.len()).saturating_add(1);
             at = at.saturating_add(to_u64(passed));
         }
-        Ok(self.length)
+        Ok(self.end)
     }
 
     /// Returns up to `count` bytes at `at`; fewer at the end of the file.
     fn bytes(&mut self, at: u64, count: usize) -> io::Result<&[u8]> {
-        let left = to_usize(self.length.saturating_sub(at));
+        let left = to_usize(self.end.saturating_sub(at));
         let count = count.min(left);
         let held = self.window_at.saturating_add(to_u64(self.window.len()));
         if at < self.window_at || at.saturating_add(to_u64(count)) > held {
@@ -161,11 +155,9 @@ fn parse_generation(file: &str) -> Option<u64> {
     (generation_name(generation) == file).then_some(generation)
 }
 
-/// Returns the generation in use: the newest, or the first if no file exists. It grows with each
-/// compaction.
+/// Returns the newest generation, or the first if no file exists. It grows with each compaction.
 pub(crate) fn newest_generation(disk: &dyn Disk) -> io::Result<u64> {
-    let files = disk.list()?;
-    Ok(files.iter().filter_map(|file| parse_generation(file)).max().unwrap_or(0))
+    Ok(disk.list()?.iter().filter_map(|file| parse_generation(file)).max().unwrap_or(0))
 }
 
 /// Removes the files that an earlier compaction left behind beside this generation.

@@ -2,14 +2,12 @@
 //! (XChaCha20-Poly1305: its nonce is long enough to be drawn at random for every message) with its
 //! data keys and the names of sealed values.
 //!
-//! Why it exists: the key comes from outside the state directory, so that a copy of the directory
-//! alone reveals nothing.
+//! Why it exists: a copy of the state directory alone reveals nothing, since the key lies outside.
 //!
-//! Contract: 32 bytes, never shown, and wiped when dropped. Every use derives a key of its own, so
-//! no two purposes share one.
+//! Contract: 32 bytes, never shown, and wiped when dropped. Every purpose derives a key of its own.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -26,12 +24,10 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::store::disk::directory::{create_private, sync_dir};
 
-/// The name of the key file, beside the state directory.
 pub const KEY_FILE: &str = ".reckon.key";
 /// Longer than any key file; bounds the read.
 const FILE_BYTES_MAX: u64 = 256;
 
-/// 32 secret bytes.
 #[derive(Clone, derive_more::Debug)]
 #[debug("MasterKey(…)")]
 pub struct MasterKey(Zeroizing<[u8; 32]>);
@@ -48,7 +44,7 @@ impl MasterKey {
     }
 
     /// Parses a key from base64 text; white space around it is ignored.
-    pub fn from_base64(text: &str) -> Result<Self, MasterKeyError> {
+    pub fn from_base64(text: &str) -> MasterKeyResult<Self> {
         let bytes =
             Zeroizing::new(STANDARD.decode(text.trim()).map_err(|_| MasterKeyError::Malformed)?);
         let mut key = Zeroizing::new([0; 32]);
@@ -67,25 +63,26 @@ impl MasterKey {
     /// Reads a key file; `None` if it does not exist.
     ///
     /// # Errors
-    /// The file cannot be read. A file that others may read is refused: then the key is no longer
-    /// secret.
-    pub fn read_file(path: &Path) -> Result<Option<Self>, MasterKeyError> {
+    /// The file cannot be read, or others may read it: then the key is no longer secret.
+    pub fn read_file(path: &Path) -> MasterKeyResult<Option<Self>> {
+        let place = |source| MasterKeyError::io(path, source);
         let file = match File::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(MasterKeyError::io(path, source)),
+            Err(source) => return Err(place(source)),
         };
-        let text = read_private(file, path)?;
+        if file.metadata().map_err(place)?.permissions().mode() & 0o077 != 0 {
+            return Err(MasterKeyError::Exposed { path: path.to_owned() });
+        }
+        let mut text = Zeroizing::new(String::new());
+        file.take(FILE_BYTES_MAX).read_to_string(&mut text).map_err(place)?;
         Self::from_base64(&text).map(Some)
     }
 
     /// Reads the key file, or creates it (0600) if it does not exist.
     ///
     /// Of several processes that do this at once, one creates the key and all read the same.
-    pub fn read_or_create_file(
-        path: &Path,
-        rng: &mut dyn CryptoRng,
-    ) -> Result<Self, MasterKeyError> {
+    pub fn read_or_create_file(path: &Path, rng: &mut dyn CryptoRng) -> MasterKeyResult<Self> {
         if let Some(key) = Self::read_file(path)? {
             return Ok(key);
         }
@@ -100,8 +97,7 @@ impl MasterKey {
         }
     }
 
-    /// Writes the complete file beside its place and links it there; fails if the place is
-    /// occupied.
+    /// Writes the complete file beside its place and links it there; fails if it is occupied.
     pub(crate) fn write_new(&self, path: &Path, rng: &mut dyn CryptoRng) -> io::Result<()> {
         let dir = folder_of(path);
         let temporary = dir.join(format!("{KEY_FILE}.{:016x}", rng.next_u64()));
@@ -131,18 +127,6 @@ impl MasterKey {
     }
 }
 
-fn read_private(file: File, path: &Path) -> Result<Zeroizing<String>, MasterKeyError> {
-    let place = |source| MasterKeyError::io(path, source);
-    let meta = file.metadata().map_err(place)?;
-    if meta.permissions().mode() & 0o077 != 0 {
-        return Err(MasterKeyError::Exposed { path: path.to_owned() });
-    }
-    let mut text = Zeroizing::new(String::new());
-    io::Read::read_to_string(&mut io::Read::take(file, FILE_BYTES_MAX), &mut text)
-        .map_err(place)?;
-    Ok(text)
-}
-
 #[derive(Debug, thiserror::Error)]
 pub enum MasterKeyError {
     /// Not 32 bytes of base64. The text itself is never shown.
@@ -169,6 +153,8 @@ pub enum MasterKeyError {
     #[error("read or make the key file {path}: {source}")]
     Io { path: PathBuf, source: io::Error },
 }
+
+pub type MasterKeyResult<T = ()> = Result<T, MasterKeyError>;
 
 impl MasterKeyError {
     pub(crate) fn io(path: &Path, source: io::Error) -> Self {

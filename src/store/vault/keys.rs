@@ -56,8 +56,7 @@ pub(crate) struct NewKey {
 impl NewKey {
     /// Returns the payload that stores the key under the present master key.
     pub(crate) fn payload(&self, wrapping: &Wrapping) -> Option<Vec<u8>> {
-        let wrapped = wrapping.wrap(&self.id, self.nonce, &self.subject, &self.key)?;
-        Some(key_payload(&self.id, &wrapped))
+        Some(key_payload(&self.id, &wrapping.wrap(&self.id, self.nonce, &self.subject, &self.key)?))
     }
 }
 
@@ -82,8 +81,7 @@ impl DataKeys {
         Ok(keys)
     }
 
-    /// Adds the key of one payload and returns its id; an unknown payload is skipped. An erased id
-    /// stays erased.
+    /// Adds the key of a payload, returns its id; skips an unknown payload. Erased ids stay erased.
     pub(crate) fn add(&mut self, payload: &[u8]) -> Option<KeyId> {
         let (id, slot) = parse_key_slot(payload)?;
         if matches!(self.slots.get(&id), Some(KeySlot::Erased)) {
@@ -111,23 +109,17 @@ impl DataKeys {
         }
     }
 
-    /// Returns true if a subject has any key that is not destroyed.
-    pub(crate) fn any_of(&self, subject: &str) -> bool {
-        let own =
-            |slot: &KeySlot| matches!(slot, KeySlot::Live(wrapped) if wrapped.subject == subject);
-        self.slots.values().any(own)
-    }
-
-    /// Returns these keys with all of one subject destroyed.
-    pub(crate) fn with_erased(&self, subject: &str) -> Self {
-        let erase = |slot: &KeySlot| match slot {
-            KeySlot::Live(wrapped) if wrapped.subject == subject => KeySlot::Erased,
-            KeySlot::Live(_) | KeySlot::Erased => slot.clone(),
-        };
+    /// Returns these keys with all of one subject destroyed; `None` if it has none.
+    pub(crate) fn with_erased(&self, subject: &str) -> Option<Self> {
+        let own = |slot: &KeySlot| matches!(slot, KeySlot::Live(key) if key.subject == subject);
+        if !self.slots.values().any(own) {
+            return None;
+        }
+        let erase = |slot: &KeySlot| if own(slot) { KeySlot::Erased } else { slot.clone() };
         let slots = self.slots.iter().map(|(id, slot)| (*id, erase(slot))).collect();
         let mut current = self.current.clone();
         current.remove(subject);
-        Self { slots, current }
+        Some(Self { slots, current })
     }
 
     /// Returns these keys under another master key, all of them retired.
@@ -195,23 +187,20 @@ fn parse_key_slot(payload: &[u8]) -> Option<(KeyId, KeySlot)> {
     if kind != KEY && kind != RETIRED {
         return None;
     }
-    let id = fields.array()?;
-    let nonce = fields.array()?;
+    let (id, nonce) = (fields.array()?, fields.array()?);
     let sealed = fields.take(48)?.to_vec();
     let subject = String::from_utf8(fields.rest().to_vec()).ok()?;
     Some((id, KeySlot::Live(WrappedKey { subject, nonce, sealed, retired: kind == RETIRED })))
 }
 
-/// Returns the identity of the state whose vault is on this disk. A disk without a vault gets the
-/// one of this key.
+/// Returns the identity of the state whose vault is on this disk, or else the one of this key.
 pub fn state_identity(disk: &dyn Disk, master: &MasterKey) -> VaultResult<Identity> {
     Ok(read_wrapping(disk, master)?.unwrap_or_else(|| Wrapping::new(master)).identity)
 }
 
 /// Returns the keys of a vault; `None` if there is no file of keys.
 pub(crate) fn read_wrapping(disk: &dyn Disk, master: &MasterKey) -> VaultResult<Option<Wrapping>> {
-    let length = frame::length(disk, KEYS_FILE).map_err(VaultError::io("read", KEYS_FILE))?;
-    if length == 0 {
+    if frame::length(disk, KEYS_FILE).map_err(VaultError::io("read", KEYS_FILE))? == 0 {
         return Ok(None);
     }
     let first = Scan::new(disk, KEYS_FILE, 0).and_then(|mut scan| scan.here());
@@ -224,8 +213,7 @@ pub(crate) const DATA_FILE: &str = frame::FIRST;
 
 /// Prefix of a sealed text; the name of a value in the vault is hex digits alone.
 pub(crate) const SEALED: &str = "sealed:";
-/// The longest sealed value within a record, in bytes: longer ones would make records and index
-/// heavy.
+/// The longest sealed value within a record, in bytes: longer ones make records and index heavy.
 const WITHIN_BYTES_MAX: usize = 16 << 10;
 
 /// A value sealed and ready to be written; its `Debug` shows no plaintext.
@@ -248,11 +236,7 @@ impl SealedValue {
     /// to the vault: it is too long, or its subject's key is not on disk yet.
     pub fn inline_text(&self) -> Option<String> {
         let fits = self.new_key.is_none() && self.payload.len() <= WITHIN_BYTES_MAX;
-        fits.then(|| {
-            let mut text = SEALED.to_owned();
-            BASE64_STANDARD_NO_PAD.encode_string(&self.payload, &mut text);
-            text
-        })
+        fits.then(|| format!("{SEALED}{}", BASE64_STANDARD_NO_PAD.encode(&self.payload)))
     }
 }
 
@@ -264,42 +248,31 @@ pub(crate) struct Blob<'a> {
     sealed: &'a [u8],
 }
 
-/// Name, key and subject of a value, to which its ciphertext is bound.
-pub(crate) struct BlobContext<'a> {
-    pub(crate) reference: VaultRef,
-    pub(crate) key: KeyId,
-    pub(crate) subject: &'a str,
-}
-
-/// Seals a value into its payload; the subject is shorter than 64 KiB.
+/// Seals a value into its payload, bound to name, key and subject (shorter than 64 KiB).
 pub(crate) fn seal_value(
-    place: &BlobContext<'_>,
-    key: &DataKey,
+    reference: VaultRef,
+    (id, key): (&KeyId, &DataKey),
+    subject: &[u8],
     nonce: [u8; 24],
     plain: &[u8],
 ) -> Option<Vec<u8>> {
-    let subject = place.subject.as_bytes();
-    let sealed =
-        key::encrypt(key, &nonce, plain, &associated_data(place.reference, &place.key, subject))?;
+    let sealed = key::encrypt(key, &nonce, plain, &associated_data(reference, id, subject))?;
     let length = u16::try_from(subject.len()).ok()?.to_le_bytes();
-    Some([&place.reference.0[..], &place.key, &nonce, &length, subject, &sealed].concat())
+    Some([&reference.0[..], id, &nonce, &length, subject, &sealed].concat())
 }
 
 impl<'a> Blob<'a> {
     pub(crate) fn read(payload: &'a [u8]) -> Option<Self> {
         let mut fields = ByteReader::new(payload);
         let reference = VaultRef(fields.array()?);
-        let key = fields.array()?;
-        let nonce = fields.array()?;
+        let (key, nonce) = (fields.array()?, fields.array()?);
         let length = usize::from(fields.u16()?);
-        let subject = fields.take(length)?;
-        Some(Self { reference, key, nonce, subject, sealed: fields.rest() })
+        Some(Self { reference, key, nonce, subject: fields.take(length)?, sealed: fields.rest() })
     }
 
     /// Returns the payload that this was read from, up to its ciphertext.
     pub(crate) fn without_content<'b>(&self, payload: &'b [u8]) -> &'b [u8] {
-        let named = payload.len().saturating_sub(self.sealed.len());
-        payload.get(..named).unwrap_or(payload)
+        payload.get(..payload.len().saturating_sub(self.sealed.len())).unwrap_or(payload)
     }
 
     pub(crate) fn open(&self, key: &DataKey) -> Option<Zeroizing<Vec<u8>>> {

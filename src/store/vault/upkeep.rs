@@ -6,8 +6,7 @@
 //! value opens. Reads and writes continue meanwhile; values written during the copying are copied
 //! last, while writers wait. A value whose subject was erased keeps its name and loses its content,
 //! so it is known as erased.
-//! Assumptions: every value before the end of the survey is named by bytes that the survey read, or
-//! will never be named.
+//! Assumptions: the survey read every byte that names a value from before its end.
 //!
 //! With a list of record kinds that name values, a kind missing from it would lose its values. So
 //! there is no list: every run of 32 hex digits that is the name of a value keeps that value. Every
@@ -21,6 +20,7 @@
 //! when it is written.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::io;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD_NO_PAD;
@@ -39,7 +39,6 @@ use crate::store::vault::values::{Vault, VaultState};
 use crate::store::vault::wrapping::Identity;
 use crate::store::vault::{frame, keys};
 
-/// Bytes written at once.
 const PIECE_BYTES: usize = 1 << 20;
 /// Maximum of bytes that are copied while writers wait.
 const TAIL_BYTES: u64 = 1 << 20;
@@ -56,9 +55,8 @@ impl Vault {
     /// Lists the existing values. Values written from now on are kept in any case.
     pub fn survey(&self) -> VaultResult<ValueSurvey> {
         let (file, end) = self.extent()?;
-        let read = VaultError::io("read", keys::DATA_FILE);
         let mut scan = Scan::until(self.disk(), &file, 0, end);
-        let places = list_values(&mut scan).map_err(read)?;
+        let places = list_values(&mut scan).map_err(VaultError::io("read", keys::DATA_FILE))?;
         Ok(ValueSurvey { end, named: NameSearch::of(places.keys()) })
     }
 
@@ -82,9 +80,8 @@ impl Vault {
         let state = self.state();
         state.refuse_if_poisoned()?;
         let file = state.file();
-        let end =
-            frame::length(self.disk(), &file).map_err(VaultError::io("read", keys::DATA_FILE))?;
-        Ok((file, end))
+        let end = frame::length(self.disk(), &file);
+        Ok((file, end.map_err(VaultError::io("read", keys::DATA_FILE))?))
     }
 
     fn rewrite(&self, survey: &ValueSurvey) -> VaultResult<u64> {
@@ -131,7 +128,7 @@ impl Vault {
         let VaultCopy { places, keys, .. } = copy;
         state.places = Some(places);
         state.recent = None;
-        self.drop_keys(&mut state, &|id| keys.contains(id) || survey.named.keys().contains(id))
+        self.drop_keys(&mut state, &|id| keys.contains(id) || survey.named.keys.contains(id))
     }
 
     /// Rewrites the file of keys without those that open nothing. A key that this process sealed
@@ -180,18 +177,16 @@ impl VaultCopy {
                 self.write(disk, &mut piece)?;
             }
         }
-        self.read = old.end();
+        self.read = old.end;
         self.write(disk, &mut piece)
     }
 
     fn add(&mut self, piece: &mut Vec<u8>, payload: &[u8], keep: impl Fn(VaultRef) -> bool) {
-        let blob = Blob::read(payload).filter(|blob| keep(blob.reference));
-        let Some(blob) = blob else {
+        let Some(blob) = Blob::read(payload).filter(|blob| keep(blob.reference)) else {
             self.dropped = self.dropped.saturating_add(1);
             return;
         };
-        let at = self.written.saturating_add(to_u64(piece.len()));
-        self.places.insert(blob.reference, at);
+        self.places.insert(blob.reference, self.written.saturating_add(to_u64(piece.len())));
         self.keys.insert(blob.key);
         let is_erased = self.erased.contains(&blob.key);
         let kept = if is_erased { blob.without_content(payload) } else { payload };
@@ -230,12 +225,7 @@ impl Vault {
         Ok(gaps)
     }
 
-    fn gaps_of(
-        &self,
-        file: &str,
-        called: &'static str,
-        gaps: &mut Vec<Gap>,
-    ) -> std::io::Result<()> {
+    fn gaps_of(&self, file: &str, called: &'static str, gaps: &mut Vec<Gap>) -> io::Result<()> {
         let mut scan = Scan::new(self.disk(), file, 0)?;
         let mut end = 0_u64;
         let mut gap = |from: u64, to: u64| {
@@ -267,8 +257,7 @@ impl Vault {
         state.keys(self.disk())?;
         let (wrapping, rekeyed) = state.wrapping.exchange(new, said, rng)?;
         let keys = state.keys.as_ref().map(|keys| keys.rewrap(&state.wrapping, &wrapping, rng));
-        let keys = keys.transpose()?.unwrap_or_default();
-        state.replace_keys(self.disk(), keys, Some(wrapping))?;
+        state.replace_keys(self.disk(), keys.transpose()?.unwrap_or_default(), Some(wrapping))?;
         Ok(rekeyed)
     }
 
@@ -277,7 +266,6 @@ impl Vault {
         self.state().poisoned.is_some()
     }
 
-    /// Returns the identity that the state keeps for ever, under any master key.
     pub fn identity(&self) -> Identity {
         self.state().wrapping.identity.clone()
     }
@@ -310,10 +298,6 @@ impl NameSearch {
 
     pub(crate) fn contains(&self, reference: VaultRef) -> bool {
         self.values.contains(&u128::from_be_bytes(reference.0))
-    }
-
-    pub(crate) fn keys(&self) -> &BTreeSet<KeyId> {
-        &self.keys
     }
 
     /// Begins with other bytes: no name continues in them.
@@ -362,8 +346,7 @@ impl NameSearch {
 
 /// Returns the key that the beginning of a sealed text names.
 fn key_of_text(text: &[u8]) -> Option<KeyId> {
-    let bytes = BASE64_STANDARD_NO_PAD.decode(text).ok()?;
-    bytes.get(16..32)?.try_into().ok()
+    BASE64_STANDARD_NO_PAD.decode(text).ok()?.get(16..32)?.try_into().ok()
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ use crate::store::vault::frame::{
 };
 use crate::store::vault::key::{DataKey, KeyId, MasterKey, VaultRef, random_bytes};
 use crate::store::vault::keys::{
-    Blob, BlobContext, DataKeys, KeySlot, NewKey, SEALED, SealedValue, list_values, read_wrapping,
+    Blob, DataKeys, KeySlot, NewKey, SEALED, SealedValue, list_values, read_wrapping,
 };
 use crate::store::vault::wrapping::Wrapping;
 use crate::store::vault::{frame, keys};
@@ -48,15 +48,13 @@ pub(crate) struct VaultInner {
     state: Mutex<VaultState>,
     /// Locked while written files are made durable, or one file is replaced by another.
     pub(super) syncing: Mutex<()>,
-    /// Locked by the one running compaction.
     pub(super) compacting: Mutex<()>,
 }
 
 impl Vault {
     /// Opens the vault on this disk, or creates it.
     pub fn open(disk: Arc<dyn Disk>, master: &MasterKey) -> VaultResult<Self> {
-        let newest = newest_generation(disk.as_ref());
-        let generation = newest.map_err(VaultError::io("list", "*"))?;
+        let generation = newest_generation(disk.as_ref()).map_err(VaultError::io("list", "*"))?;
         let wrapping = verify_key(disk.as_ref(), &generation_name(generation), master)?;
         let state = Mutex::new(VaultState::new(wrapping, generation));
         let (syncing, compacting) = (Mutex::default(), Mutex::default());
@@ -74,8 +72,8 @@ impl Vault {
         check_length(plain.len(), BLOB_BYTES_MAX)?;
         let (id, key, new_key) = self.key_for(subject, rng)?;
         let reference = VaultRef(random_bytes(rng));
-        let place = BlobContext { reference, key: id, subject };
-        let payload = keys::seal_value(&place, &key, random_bytes(rng), plain);
+        let (subject, nonce) = (subject.as_bytes(), random_bytes(rng));
+        let payload = keys::seal_value(reference, (&id, &key), subject, nonce, plain);
         let too_large = VaultError::TooLarge { bytes: plain.len(), limit: BLOB_BYTES_MAX };
         Ok(SealedValue { reference, payload: payload.ok_or(too_large)?, new_key })
     }
@@ -88,8 +86,7 @@ impl Vault {
 
     /// Writes sealed values; durable only after [`Vault::sync`].
     ///
-    /// A value whose subject was erased since it was sealed is written, and is as erased as the
-    /// others.
+    /// A value whose subject was erased meanwhile is written, and is as erased as the others.
     pub fn write(&self, sealed: &[SealedValue]) -> VaultResult {
         let mut state = self.state();
         state.refuse_if_poisoned()?;
@@ -98,7 +95,6 @@ impl Vault {
         state.poison_on_failure(done)
     }
 
-    /// Makes everything written so far durable.
     pub fn sync(&self) -> VaultResult {
         let _no_exchange = self.shared.syncing.lock();
         let (unsynced, data) = {
@@ -121,10 +117,11 @@ impl Vault {
             let (generation, file) = (state.generation, state.file());
             let at = state.places(self.disk())?.get(&reference).copied();
             drop(state);
-            let payload = self.payload(&file, at.ok_or(VaultError::Missing { reference })?);
+            let at = at.ok_or(VaultError::Missing { reference })?;
+            let payload = Scan::one(self.disk(), &file, at).and_then(|mut scan| scan.here());
             // A compaction may have replaced the file meanwhile.
             if self.state().generation == generation {
-                break payload?;
+                break payload.map_err(VaultError::io("read", keys::DATA_FILE))?;
             }
         };
         let damaged = || VaultError::Damaged { reference };
@@ -143,11 +140,9 @@ impl Vault {
             return self.unseal(&named?);
         };
         let payload = BASE64_STANDARD_NO_PAD.decode(sealed).unwrap_or_default();
-        let blob = Blob::read(&payload).ok_or(VaultError::Damaged { reference: none })?;
-        self.unseal_blob(&blob)
+        self.unseal_blob(&Blob::read(&payload).ok_or(VaultError::Damaged { reference: none })?)
     }
 
-    /// Unseals a value whose fields were read.
     fn unseal_blob(&self, blob: &Blob<'_>) -> VaultResult<Zeroizing<Vec<u8>>> {
         let reference = blob.reference;
         let mut state = self.state();
@@ -171,12 +166,8 @@ impl Vault {
     pub fn erase(&self, subject: &str) -> VaultResult {
         let mut state = self.state();
         state.refuse_if_poisoned()?;
-        let keys = state.keys(self.disk())?;
-        if !keys.any_of(subject) {
-            return Ok(());
-        }
-        let left = keys.with_erased(subject);
-        state.replace_keys(self.disk(), left, None)
+        let left = state.keys(self.disk())?.with_erased(subject);
+        left.map_or(Ok(()), |left| state.replace_keys(self.disk(), left, None))
     }
 
     pub(crate) fn disk(&self) -> &dyn Disk {
@@ -187,8 +178,7 @@ impl Vault {
         self.shared.state.lock()
     }
 
-    /// Returns the key of a subject. A subject without one gets a new key, which must be written
-    /// with the value.
+    /// Returns the key of a subject, or a new one, which must be written with the value.
     fn key_for(
         &self,
         subject: &str,
@@ -230,8 +220,7 @@ impl Vault {
     }
 
     fn write_data(&self, state: &mut VaultState, sealed: &[SealedValue]) -> VaultResult {
-        let bytes: Vec<u8> =
-            sealed.iter().flat_map(|sealed| frame::frame(&sealed.payload)).collect();
+        let bytes: Vec<u8> = sealed.iter().flat_map(|one| frame::frame(&one.payload)).collect();
         if bytes.is_empty() {
             return Ok(());
         }
@@ -251,11 +240,6 @@ impl Vault {
         let at = frame::length(self.disk(), file).map_err(VaultError::io("read", called))?;
         self.disk().write_at(file, at, bytes).map_err(VaultError::io("write", called))?;
         Ok(at)
-    }
-
-    fn payload(&self, file: &str, at: u64) -> VaultResult<Option<Vec<u8>>> {
-        let read = Scan::one(self.disk(), file, at).and_then(|mut scan| scan.here());
-        read.map_err(VaultError::io("read", keys::DATA_FILE))
     }
 }
 
@@ -288,7 +272,6 @@ pub(crate) struct VaultState {
     /// The last used key, in the open: many values of one subject follow one another.
     pub(crate) recent: Option<(KeyId, DataKey)>,
     pub(crate) used: BTreeSet<KeyId>,
-    /// The generation of the file that holds the values.
     pub(crate) generation: u64,
     pub(crate) places: Option<BTreeMap<VaultRef, u64>>,
     /// Files written since the last sync.
@@ -356,10 +339,7 @@ impl VaultState {
     }
 
     pub(crate) fn refuse_if_poisoned(&self) -> VaultResult {
-        match &self.poisoned {
-            Some(cause) => Err(VaultError::Poisoned { cause: cause.clone() }),
-            None => Ok(()),
-        }
+        self.poisoned.clone().map_or(Ok(()), |cause| Err(VaultError::Poisoned { cause }))
     }
 
     pub(crate) fn poison_on_failure(&mut self, done: VaultResult) -> VaultResult {

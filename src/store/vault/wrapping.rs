@@ -1,5 +1,4 @@
-//! The keys derived from the master key, and the first frame of the file of keys, which proves the
-//! master key.
+//! The keys derived from the master key, and its proof: the first frame of the file of keys.
 //!
 //! ```text
 //! check:   0 · keyed digest 32
@@ -29,8 +28,7 @@ const REKEYED: u8 = 3;
 const SEALED_BYTES: usize = 32 + 32 + NAME_BYTES + 16;
 const NAME_BYTES: usize = 16;
 
-/// The part of a state that no exchange of its master key changes: the keys of its digests, and its
-/// name.
+/// The part of a state that no exchange of its master key changes: its digests' keys and name.
 #[derive(Clone, derive_more::Debug)]
 #[debug("Identity({name})")]
 pub struct Identity {
@@ -63,12 +61,9 @@ pub(crate) struct Wrapping {
 impl Identity {
     /// Returns the identity of a state that begins with this master key.
     pub fn of(master: &MasterKey) -> Self {
-        Self {
-            digests: master.derive("digest"),
-            content: master.derive("reckon 2026 vault digest key v1"),
-            name: master.fingerprint(),
-            about: None,
-        }
+        let digests = master.derive("digest");
+        let content = master.derive("reckon 2026 vault digest key v1");
+        Self { digests, content, name: master.fingerprint(), about: None }
     }
 
     /// Returns the key of digests in journal, addresses and links.
@@ -81,7 +76,6 @@ impl Identity {
         &self.name
     }
 
-    /// Returns the last exchange of the master key, if there was one.
     pub fn last_rekey(&self) -> Option<&Rekeyed> {
         self.about.as_ref().map(|about| &about.last)
     }
@@ -92,9 +86,8 @@ impl Identity {
 
     fn from_plain(plain: &[u8], about: RekeyHistory) -> Option<Self> {
         let mut fields = ByteReader::new(plain);
-        let (digests, content) = (fields.array()?, fields.array()?);
+        let (digests, content) = (Zeroizing::new(fields.array()?), Zeroizing::new(fields.array()?));
         let name = String::from_utf8(fields.rest().to_vec()).ok()?;
-        let (digests, content) = (Zeroizing::new(digests), Zeroizing::new(content));
         Some(Self { digests, content, name, about: Some(about) })
     }
 }
@@ -102,9 +95,7 @@ impl Identity {
 impl Wrapping {
     /// Returns the keys of a state whose master key was never exchanged.
     pub(crate) fn new(master: &MasterKey) -> Self {
-        let mut header = vec![CHECK];
-        header.extend_from_slice(&key_check(master));
-        Self::with(master, header, Identity::of(master))
+        Self::with(master, [&[CHECK][..], &key_check(master)].concat(), Identity::of(master))
     }
 
     /// Returns the keys of a state whose file of keys begins with this payload.
@@ -113,14 +104,10 @@ impl Wrapping {
         let lost = || VaultError::KeysLost;
         match fields.u8() {
             Some(CHECK) => {
-                let found = fields.array().ok_or_else(lost)?;
-                let own = equal_constant_time(found, key_check(master));
+                let own = equal_constant_time(fields.array().ok_or_else(lost)?, key_check(master));
                 own.then(|| Self::new(master)).ok_or(VaultError::WrongKey)
             }
-            Some(REKEYED) => {
-                let identity = read_identity(master, fields)?;
-                Ok(Self::with(master, first.to_vec(), identity))
-            }
+            Some(REKEYED) => Ok(Self::with(master, first.to_vec(), read_identity(master, fields)?)),
             Some(_) | None => Err(lost()),
         }
     }
@@ -151,7 +138,6 @@ impl Wrapping {
         Ok((Self::with(new, header, identity), last))
     }
 
-    /// Returns a digest of sealed content that is useless without the master key.
     pub(crate) fn digest(&self, subject: &str, content: &[u8]) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_keyed(&self.identity.content);
         hasher.update(&to_u64(subject.len()).to_le_bytes());
@@ -185,11 +171,9 @@ impl Wrapping {
 }
 
 fn key_check(master: &MasterKey) -> [u8; 32] {
-    let key = master.derive("reckon 2026 vault check v1");
-    blake3::keyed_hash(&key, b"reckon vault").into()
+    blake3::keyed_hash(&master.derive("reckon 2026 vault check v1"), b"reckon vault").into()
 }
 
-/// Compares in constant time.
 fn equal_constant_time(one: [u8; 32], other: [u8; 32]) -> bool {
     blake3::Hash::from(one) == blake3::Hash::from(other)
 }
@@ -199,8 +183,7 @@ fn header(master: &MasterKey, identity: &Identity, nonce: [u8; 24]) -> Option<Ve
     let mut about = Vec::new();
     ciborium::into_writer(identity.about.as_ref()?, &mut about).ok()?;
     let sealed = key::encrypt(&master.derive(SEALING), &nonce, &identity.plain(), &about)?;
-    let kind = [REKEYED];
-    Some([&kind[..], &key_check(master), &nonce, &sealed, &about].concat())
+    Some([&[REKEYED][..], &key_check(master), &nonce, &sealed, &about].concat())
 }
 
 /// Opens the identity in the second form of the first payload.
@@ -218,8 +201,7 @@ fn read_identity(master: &MasterKey, mut fields: ByteReader<'_>) -> VaultResult<
         return Err(if had { VaultError::Rekeyed { at } } else { VaultError::WrongKey });
     }
     let plain = key::decrypt(&master.derive(SEALING), &nonce, sealed, bytes);
-    let identity = plain.and_then(|plain| Identity::from_plain(&plain, about));
-    identity.ok_or(VaultError::KeysLost)
+    plain.and_then(|plain| Identity::from_plain(&plain, about)).ok_or(VaultError::KeysLost)
 }
 
 fn associated_data(id: &KeyId, subject: &str) -> Vec<u8> {

@@ -23,7 +23,6 @@ use crate::store::journal::log::{BODY_BYTES_MAX, Journal};
 use crate::store::vault::keys::SealedValue;
 use crate::store::vault::values::Vault;
 
-/// The combined content of commits.
 struct CommitGroup<R> {
     blobs: Vec<SealedValue>,
     bodies: Vec<Vec<u8>>,
@@ -60,7 +59,7 @@ impl<R: Serialize> PendingCommit<R> {
     pub(crate) fn new(
         commit: Commit<R>,
         when: AckPoint,
-    ) -> StoreResult<(Self, oneshot::Receiver<Result<u64, StoreError>>)> {
+    ) -> StoreResult<(Self, oneshot::Receiver<StoreResult<u64>>)> {
         let Commit { blobs, records } = commit;
         let bodies = records.iter().map(encode).collect::<Result<_, _>>()?;
         let (answer, waiter) = oneshot::channel();
@@ -93,29 +92,26 @@ pub(crate) struct WriterCore<R, F> {
     waiters: Vec<Waiter>,
     accepted: u64,
     failed: Option<Arc<str>>,
-    head: Arc<Mutex<Head>>,
-    syncs: Arc<Syncs>,
+    pub(crate) head: Arc<Mutex<Head>>,
+    pub(crate) syncs: Arc<Syncs>,
     /// True if something leaves the process after the next sync.
     leaving: bool,
 }
 
 impl<R: Clone, F: Fold<R>> WriterCore<R, F> {
-    pub(crate) fn new(journal: Journal, vault: Vault, fold: F) -> (Self, Arc<Mutex<Head>>) {
-        let head = Arc::new(Mutex::new(journal.head()));
-        let shared = Arc::clone(&head);
-        let core = Self {
+    pub(crate) fn new(journal: Journal, vault: Vault, fold: F) -> Self {
+        Self {
             accepted: journal.head().sequence,
+            head: Arc::new(Mutex::new(journal.head())),
             journal,
             vault,
             fold,
             unfolded: Vec::new(),
             waiters: Vec::new(),
             failed: None,
-            head,
             syncs: Arc::default(),
             leaving: false,
-        };
-        (core, shared)
+        }
     }
 
     /// Does the waiting work in order: successive commits form one group.
@@ -209,10 +205,6 @@ impl<R: Clone, F: Fold<R>> WriterCore<R, F> {
         Ok(())
     }
 
-    pub(crate) fn syncs(&self) -> Arc<Syncs> {
-        Arc::clone(&self.syncs)
-    }
-
     fn sync(&mut self) -> StoreResult {
         let begun = Instant::now();
         self.journal.sync()?;
@@ -237,16 +229,12 @@ impl<R: Clone, F: Fold<R>> WriterCore<R, F> {
         Ok(())
     }
 
-    /// Acknowledges the callers that wait for this step at most. A caller that was dropped is not
-    /// an error.
+    /// Acknowledges the callers that wait for this step at most; some may have been dropped.
     fn answer(&mut self, reached: AckPoint) {
         let done = |waiter: &mut Waiter| reached == AckPoint::Folded || waiter.when == reached;
         for Waiter { answer, last, when: _ } in self.waiters.extract_if(.., done) {
-            let result = match &self.failed {
-                Some(cause) => Err(StoreError::Failed { cause: Arc::clone(cause) }),
-                None => Ok(last),
-            };
-            drop(answer.send(result));
+            let failed = self.failed.clone();
+            drop(answer.send(failed.map_or(Ok(last), |cause| Err(StoreError::Failed { cause }))));
         }
     }
 }
@@ -256,10 +244,9 @@ pub fn decode(sequence: u64, body: &[u8]) -> StoreResult<Record> {
         .map_err(|error| StoreError::Decode { sequence, why: error.to_string() })
 }
 
-/// Decodes records in order, each with its head.
 pub(crate) fn decoded(
     records: impl Iterator<Item = JournalResult<JournalRecord>>,
-) -> impl Iterator<Item = Result<(Head, Record), StoreError>> {
+) -> impl Iterator<Item = StoreResult<(Head, Record)>> {
     records.map(|record| {
         let record = record?;
         Ok((record.head(), decode(record.sequence, &record.body)?))
@@ -271,12 +258,10 @@ pub(crate) fn decoded(
 pub struct Commit<R> {
     /// Values that the records refer to; durable before them.
     pub blobs: Vec<SealedValue>,
-    /// The records, in order.
     pub records: Vec<R>,
 }
 
 impl<R> Commit<R> {
-    /// Returns a commit of records without sealed values.
     pub fn of(records: Vec<R>) -> Self {
         Self { blobs: Vec::new(), records }
     }
@@ -284,8 +269,7 @@ impl<R> Commit<R> {
 
 /// Folds durable records into the index.
 pub trait Fold<R>: Send {
-    /// Applies records with their sequences, in order and in one transaction of the index together
-    /// with `head`, which is the last of them.
+    /// Applies records in order, in one transaction of the index with `head`, the last of them.
     fn apply(&mut self, batch: &[(u64, R)], head: Head) -> StoreResult;
 
     /// Returns true if something leaves the process once this record is durable: then the journal's
@@ -294,7 +278,6 @@ pub trait Fold<R>: Send {
         false
     }
 
-    /// Returns the notes of the resources that applied records changed.
     fn changed_resources(&self) -> ChangedResources {
         ChangedResources::default()
     }
@@ -341,15 +324,10 @@ impl Syncs {
         self.total_us.fetch_add(micros, Ordering::Relaxed);
     }
 
-    /// Returns the counts so far.
     pub fn counts(&self) -> SyncCounts {
-        let mut within = [0; 8];
-        for (count, class) in within.iter_mut().zip(&self.classes) {
-            *count = class.load(Ordering::Relaxed);
-        }
-        let (count, total_us) =
-            (self.count.load(Ordering::Relaxed), self.total_us.load(Ordering::Relaxed));
-        SyncCounts { within, count, total_us }
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let within = self.classes.each_ref().map(load);
+        SyncCounts { within, count: load(&self.count), total_us: load(&self.total_us) }
     }
 }
 

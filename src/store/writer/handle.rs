@@ -48,14 +48,12 @@ pub struct Writer<R, F> {
 }
 
 enum WriterForm<R, F> {
-    Thread(WriterThread<R, F>),
+    Thread {
+        /// `None` once the writer is closed.
+        queue: Mutex<Option<mpsc::Sender<WriterTask<R>>>>,
+        parts: AsyncMutex<Option<oneshot::Receiver<WriterParts<F>>>>,
+    },
     Inline(Box<AsyncMutex<Option<WriterCore<R, F>>>>),
-}
-
-struct WriterThread<R, F> {
-    /// `None` once the writer is closed.
-    queue: Mutex<Option<mpsc::Sender<WriterTask<R>>>>,
-    parts: AsyncMutex<Option<oneshot::Receiver<WriterParts<F>>>>,
 }
 
 impl<R, F> Writer<R, F>
@@ -65,28 +63,27 @@ where
 {
     /// Creates a writer on an operating system thread of its own.
     pub fn on_thread(journal: Journal, vault: Vault, fold: F) -> StoreResult<Self> {
-        let touched = fold.changed_resources();
-        let (core, head) = WriterCore::new(journal, vault, fold);
-        let syncs = core.syncs();
+        let changed = fold.changed_resources();
+        let core = WriterCore::new(journal, vault, fold);
+        let (head, syncs) = (Arc::clone(&core.head), Arc::clone(&core.syncs));
         let (queue, jobs) = mpsc::channel(QUEUE_MAX);
         let (done, parts) = oneshot::channel();
         let run = move || drop(done.send(run(core, jobs)));
         let named = thread::Builder::new().name("store-writer".to_owned());
         named.spawn(run).map_err(StoreError::Thread)?;
-        let queue = Mutex::new(Some(queue));
-        let door = WriterForm::Thread(WriterThread { queue, parts: AsyncMutex::new(Some(parts)) });
-        Ok(Self { form: door, head, syncs, changed: touched })
+        let (queue, parts) = (Mutex::new(Some(queue)), AsyncMutex::new(Some(parts)));
+        Ok(Self { form: WriterForm::Thread { queue, parts }, head, syncs, changed })
     }
 
     /// Creates a writer that works inside the futures of its callers, one at a time. It yields
     /// before each write, sync and fold. A future dropped at a yield leaves its commit to the next
     /// caller.
     pub fn inline(journal: Journal, vault: Vault, fold: F) -> Self {
-        let touched = fold.changed_resources();
-        let (core, head) = WriterCore::new(journal, vault, fold);
-        let syncs = core.syncs();
-        let door = WriterForm::Inline(Box::new(AsyncMutex::new(Some(core))));
-        Self { form: door, head, syncs, changed: touched }
+        let changed = fold.changed_resources();
+        let core = WriterCore::new(journal, vault, fold);
+        let (head, syncs) = (Arc::clone(&core.head), Arc::clone(&core.syncs));
+        let form = WriterForm::Inline(Box::new(AsyncMutex::new(Some(core))));
+        Self { form, head, syncs, changed }
     }
 
     /// Returns the last record that is durable and folded.
@@ -94,13 +91,11 @@ where
         *self.head.lock()
     }
 
-    /// Returns the durations of the journal's syncs so far.
     pub fn syncs(&self) -> &Syncs {
         &self.syncs
     }
 
-    /// Returns the notes of the resources that folded records changed and that were not taken
-    /// since.
+    /// Returns the notes of the resources that folded records changed, as far as not yet taken.
     pub fn changed_resources(&self) -> &ChangedResources {
         &self.changed
     }
@@ -111,10 +106,7 @@ where
     /// # Errors
     /// A record that is too large is refused before anything is written. After any other error the
     /// commit may or may not be durable; the same holds for a dropped future.
-    pub fn append(
-        &self,
-        commit: Commit<R>,
-    ) -> impl Future<Output = Result<u64, StoreError>> + Send {
+    pub fn append(&self, commit: Commit<R>) -> impl Future<Output = StoreResult<u64>> + Send {
         self.commit(commit, AckPoint::Folded)
     }
 
@@ -123,7 +115,7 @@ where
     pub fn append_durable(
         &self,
         commit: Commit<R>,
-    ) -> impl Future<Output = Result<u64, StoreError>> + Send {
+    ) -> impl Future<Output = StoreResult<u64>> + Send {
         self.commit(commit, AckPoint::Durable)
     }
 
@@ -131,18 +123,11 @@ where
         &self,
         commit: Commit<R>,
         when: AckPoint,
-    ) -> impl Future<Output = Result<u64, StoreError>> + Send {
+    ) -> impl Future<Output = StoreResult<u64>> + Send {
         let job = PendingCommit::new(commit, when);
         async move {
             let (job, answer) = job?;
-            match &self.form {
-                WriterForm::Thread(thread) => {
-                    thread.send(WriterTask::Commit(job)).await?;
-                }
-                WriterForm::Inline(core) => {
-                    core.lock().await.as_mut().ok_or(StoreError::Closed)?.commit_slowly(job).await;
-                }
-            }
+            self.pass(WriterTask::Commit(job)).await?;
             answer.await.map_err(|_| StoreError::Closed)?
         }
     }
@@ -156,39 +141,41 @@ where
         let (send, answer) = oneshot::channel();
         // The caller may have been dropped.
         let act: JournalAction = Box::new(move |journal| drop(send.send(act(journal))));
+        self.pass(WriterTask::Act(act)).await?;
+        answer.await.map_err(|_| StoreError::Closed)
+    }
+
+    /// Passes a task to the thread, or does it at once.
+    async fn pass(&self, task: WriterTask<R>) -> StoreResult {
         match &self.form {
-            WriterForm::Thread(thread) => thread.send(WriterTask::Act(act)).await?,
+            WriterForm::Thread { queue, parts: _ } => {
+                let queue = queue.lock().clone();
+                queue.ok_or(StoreError::Closed)?.send(task).await.map_err(|_| StoreError::Closed)
+            }
             WriterForm::Inline(core) => {
-                core.lock()
-                    .await
-                    .as_mut()
-                    .ok_or(StoreError::Closed)?
-                    .work(vec![WriterTask::Act(act)]);
+                let mut core = core.lock().await;
+                let core = core.as_mut().ok_or(StoreError::Closed)?;
+                match task {
+                    WriterTask::Commit(job) => core.commit_slowly(job).await,
+                    act @ WriterTask::Act(_) => core.work(vec![act]),
+                }
+                Ok(())
             }
         }
-        answer.await.map_err(|_| StoreError::Closed)
     }
 
     /// Finishes the accepted commits, accepts nothing more, and returns the parts.
     pub async fn close(&self) -> StoreResult<WriterParts<F>> {
         match &self.form {
-            WriterForm::Thread(thread) => {
-                drop(thread.queue.lock().take());
-                let parts = thread.parts.lock().await.take().ok_or(StoreError::Closed)?;
+            WriterForm::Thread { queue, parts } => {
+                drop(queue.lock().take());
+                let parts = parts.lock().await.take().ok_or(StoreError::Closed)?;
                 parts.await.map_err(|_| StoreError::Closed)
             }
             WriterForm::Inline(core) => {
-                let core = core.lock().await.take().ok_or(StoreError::Closed)?;
-                Ok(core.finish())
+                Ok(core.lock().await.take().ok_or(StoreError::Closed)?.finish())
             }
         }
-    }
-}
-
-impl<R, F> WriterThread<R, F> {
-    async fn send(&self, work: WriterTask<R>) -> StoreResult {
-        let queue = self.queue.lock().clone();
-        queue.ok_or(StoreError::Closed)?.send(work).await.map_err(|_| StoreError::Closed)
     }
 }
 

@@ -153,7 +153,7 @@ async fn a_disk_that_refuses_any_change_leaves_a_state_that_its_files_open() {
             assemble(pieces, &old, OpenReport::default()).unwrap();
         journal.leave(room / 2);
         vault.leave(room.div_ceil(2));
-        let writer = Arc::new(Writer::inline(opened, sealed.clone(), fold));
+        let writer = Arc::new(StateWriter::inline(opened, sealed.clone(), fold));
         let exchanger = Rekeyer {
             vault: sealed,
             writer,
