@@ -12,7 +12,7 @@ use crate::base::fault_injection;
 use crate::base::hash::sha256;
 use crate::base::money::Currency;
 use crate::engine::commands::decision::Decision;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::approvals::{
     ApproveLive, ApproveSigned, ApprovingPlan, PlanApprovalResult, ceilings,
@@ -110,7 +110,7 @@ impl EngineView<'_> {
         (waits && free).then(|| BindingApproval { binding, at: self.shared.now(), actor })
     }
 
-    pub(crate) fn approve_signed(&self, signing: ApproveSigned) -> Result<Decision, EngineError> {
+    pub(crate) fn approve_signed(&self, signing: ApproveSigned) -> EngineResult<Decision> {
         Ok(match self.signed_approval(signing)? {
             Ok(approval) => self.record_approval(approval),
             Err(refused) => Decision::answer(Reply::PlanApproved(refused)),
@@ -121,7 +121,7 @@ impl EngineView<'_> {
     fn signed_approval(
         &self,
         signing: ApproveSigned,
-    ) -> Result<Result<PlanApproval, Box<PlanApprovalResult>>, EngineError> {
+    ) -> EngineResult<Result<PlanApproval, Box<PlanApprovalResult>>> {
         let ApproveSigned { plan, signature, at } = signing;
         let kept = self.shared.facts.plan_approvals()?;
         let ApprovalSignature { file, commit, .. } = &signature;
@@ -141,7 +141,7 @@ impl EngineView<'_> {
 async fn write_approval(
     shared: &EngineShared,
     approval: &PlanApproval,
-) -> Result<PlanApprovalResult, EngineError> {
+) -> EngineResult<PlanApprovalResult> {
     let record = Record::PlanApproval(Box::new(approval.clone()));
     shared.write(Vec::new(), vec![record]).await?;
     tracing::info!(checksum = approval.checksum, actor = approval.actor, "plan approved");

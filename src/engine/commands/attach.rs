@@ -12,7 +12,7 @@ use crate::base::id::Key;
 use crate::base::secret::Secret;
 use crate::engine::commands::decision::Decision;
 use crate::engine::commands::intake::{TOKENS_MAX, refusal_message};
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::payers::{AttachToken, Intake, IntakeLink, SubmitToken};
 use crate::engine::protocol::query::Reply;
@@ -164,7 +164,7 @@ fn is_token(text: &str) -> bool {
 async fn write(
     shared: &EngineShared,
     attachments: Vec<(TokenAttachment, Secret)>,
-) -> Result<(), EngineError> {
+) -> EngineResult<()> {
     let (mut blobs, mut records) = (Vec::new(), Vec::new());
     for (attachment, token) in attachments {
         let (subject, bytes) = (attachment.key.to_string(), token.expose().as_bytes());

@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::base::id::Key;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::input::EngineCommand;
 use crate::engine::protocol::query::Reply;
@@ -17,7 +17,7 @@ use crate::engine::view::EngineView;
 use crate::model::intent::OpenIntent;
 use crate::model::record::Record;
 
-pub(crate) type DecisionResult = Result<(TaskResult, Reply), EngineError>;
+pub(crate) type DecisionResult = EngineResult<(TaskResult, Reply)>;
 
 #[derive(Debug)]
 pub struct Decision {
@@ -115,7 +115,7 @@ impl EngineView<'_> {
     ///
     /// # Errors
     /// The state cannot be read.
-    pub fn decide(&self, command: EngineCommand) -> Result<Decision, EngineError> {
+    pub fn decide(&self, command: EngineCommand) -> EngineResult<Decision> {
         Ok(match command {
             EngineCommand::Acknowledge(event, actor) => self.acknowledge(event, actor)?,
             EngineCommand::AcknowledgeOrphan(orphan, actor) => {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::base::id::{Key, RemoteId};
 use crate::base::wording::nearest;
 use crate::engine::commands::decision::Decision;
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::input::AllowPrune;
 use crate::engine::protocol::query::Reply;
@@ -24,11 +24,7 @@ type ForgetRecord = (Record, BTreeSet<Key>, ForgetResult);
 const NAMED_MAX: usize = 3;
 
 impl EngineView<'_> {
-    pub(crate) fn forget(
-        &self,
-        what: &ForgetRequest,
-        actor: String,
-    ) -> Result<Decision, EngineError> {
+    pub(crate) fn forget(&self, what: &ForgetRequest, actor: String) -> EngineResult<Decision> {
         let said = match what {
             ForgetRequest::Resource(key) => self.forget_record(key, actor),
             ForgetRequest::Object(id) => self.disown_record(id, actor)?,
@@ -62,10 +58,8 @@ impl EngineView<'_> {
         let refuse = |why: String, help: String| Err(ForgetResult::Refused(why, help));
         if let Some(manifest) = self.known_state.desired().manifest(key) {
             let place = format!("{}:{}", manifest.place.file, manifest.place.line);
-            let why = format!(
-                "the document of {name} is at {place}: the object would be created \
-                again"
-            );
+            let why =
+                format!("the document of {name} is at {place}: the object would be created again");
             let help = format!(
                 "remove the document first, then run `reckon forget {name}`; a running daemon \
                 removes nothing meanwhile, unless the document has reckon.dev/deletion: delete"
@@ -120,9 +114,7 @@ impl EngineView<'_> {
         let why = format!("{} is used by {}{more}", key.short(), named.join(", "));
         Err(ForgetResult::Refused(
             why,
-            "forget those first, or change their documents to use \
-            another one"
-                .to_owned(),
+            "forget those first, or change their documents to use another one".to_owned(),
         ))
     }
 
@@ -130,7 +122,7 @@ impl EngineView<'_> {
         &self,
         id: &RemoteId,
         actor: String,
-    ) -> Result<Result<ForgetRecord, ForgetResult>, EngineError> {
+    ) -> EngineResult<Result<ForgetRecord, ForgetResult>> {
         let strays = self.shared.facts.unknown_objects()?;
         let Some(key) = strays.get(id.as_str()).cloned() else {
             let meant = nearest(id.as_str(), strays.keys().map(String::as_str));

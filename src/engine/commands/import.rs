@@ -11,7 +11,7 @@ use crate::base::secret::Secret;
 use crate::effects::core::row::RemoteQuery;
 use crate::engine::commands::decision::Decision;
 use crate::engine::commands::import_ready::ReadyImport;
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::{EngineError, EngineResult};
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::query::Reply;
 use crate::engine::readers::read::{self, ObjectAnswer};
@@ -40,7 +40,7 @@ impl EngineView<'_> {
 }
 
 impl ReadyImport {
-    async fn run(&self) -> Result<AdoptionReport, EngineError> {
+    async fn run(&self) -> EngineResult<AdoptionReport> {
         let Some(back) = (self.wanted.row.read_back)(&self.wanted.manifest.spec) else {
             return self.import_unverified().await;
         };
@@ -62,7 +62,7 @@ impl ReadyImport {
         &self,
         back: &'static ReadBack,
         item: &Value,
-    ) -> Result<AdoptionReport, EngineError> {
+    ) -> EngineResult<AdoptionReport> {
         let told = |stands, why: String| Ok(self.report(stands, why));
         if item.get("id").and_then(Value::as_str) != Some(self.asked.id.as_str()) {
             return told(AdoptionStatus::Refused, "the service returned another object".to_owned());
@@ -113,7 +113,7 @@ impl ReadyImport {
     }
 
     /// Handles an object that the service cannot show: it is imported only if a person insists.
-    async fn import_unverified(&self) -> Result<AdoptionReport, EngineError> {
+    async fn import_unverified(&self) -> EngineResult<AdoptionReport> {
         let Some((applied, believed)) = assume_unseen(&self.wanted.assumed) else {
             return Err(EngineError::Bug("a document without a spec to apply".to_owned()));
         };
@@ -138,11 +138,7 @@ impl ReadyImport {
     }
 
     /// Records the import, unless that was not asked for or the same is known already.
-    async fn write(
-        &self,
-        met: ImportComparison,
-        verified: bool,
-    ) -> Result<AdoptionReport, EngineError> {
+    async fn write(&self, met: ImportComparison, verified: bool) -> EngineResult<AdoptionReport> {
         let (key, id) = (&self.asked.key, &self.asked.id);
         let known = self.shared.facts.observed_state(key)?;
         let before = known.as_ref().filter(|known| known.exists && known.on_hold.is_none());

@@ -100,10 +100,8 @@ impl EngineView<'_> {
         }
         let meant = nearest_key(key, self.known_state.desired().manifests.keys());
         let meant = meant.map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
-        let why = format!(
-            "there is no document {name}: write one that matches the object \
-            first{meant}"
-        );
+        let why =
+            format!("there is no document {name}: write one that matches the object first{meant}");
         Err((AdoptionStatus::Unknown, why))
     }
 

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use crate::base::id::Key;
 use crate::effects::onboarding::PAGE;
 use crate::engine::executor::perform;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::{EffectJob, TaskResult};
 use crate::engine::hooks::notify::NotificationSender;
 use crate::engine::protocol::payers::{IntakeLink, PageLink};
@@ -143,7 +143,7 @@ pub(crate) async fn make_page(
     shared: &EngineShared,
     job: EffectJob,
     reply: oneshot::Sender<PageLink>,
-) -> Result<TaskResult, EngineError> {
+) -> EngineResult<TaskResult> {
     let (key, before) = (job.effect.key.clone(), last_page(shared, &job.effect.key));
     let finished = match perform::perform(shared, job).await {
         // The engine does not retry: the visitor opens the link again.
@@ -159,7 +159,7 @@ pub(crate) async fn make_page(
 }
 
 /// Returns the vault's name of the page made last.
-fn last_page(shared: &EngineShared, key: &Key) -> Result<Option<String>, EngineError> {
+fn last_page(shared: &EngineShared, key: &Key) -> EngineResult<Option<String>> {
     let known = shared.facts.observed_state(key)?;
     let name = known.and_then(|known| {
         known.fact(PAGE).get("sealed").and_then(Value::as_str).map(str::to_owned)

@@ -6,7 +6,7 @@ use crate::api::reads::ReadEndpoint;
 use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
 use crate::engine::commands::decision::Decision;
 use crate::engine::handles::access::CredentialSource;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::query::Reply;
 use crate::engine::readers::read;
@@ -60,7 +60,7 @@ async fn read_redacted(
     query: RemoteQuery,
     secret: Option<&str>,
     wallet: &CredentialSource,
-) -> Result<Result<Value, String>, EngineError> {
+) -> EngineResult<Result<Value, String>> {
     let answer = read::one(shared, query, wallet).await?;
     Ok(answer.and_then(|answer| match answer {
         Some(RemoteAnswer::Body(body)) => Ok(redact_secret(body, secret)),

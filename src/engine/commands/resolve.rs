@@ -15,7 +15,7 @@ use crate::engine::commands::decision::{Decision, DecisionResult};
 use crate::engine::executor::progress::{self, Attempt};
 use crate::engine::executor::request::row_of;
 use crate::engine::handles::access::CredentialSource;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::actions::{ManualResolution, ResolveIntent, ResolveResult};
 use crate::engine::protocol::intents::unsettled_reason;
@@ -54,7 +54,7 @@ async fn check_given_id(
     open: &OpenIntent,
     wallet: &CredentialSource,
     said: &ManualResolution,
-) -> Result<Option<ResolveResult>, EngineError> {
+) -> EngineResult<Option<ResolveResult>> {
     let ManualResolution::Done(id) = said else { return Ok(None) };
     let key = open.intent.key.clone();
     Ok(match check_object(shared, wallet, &open.intent, id).await? {
@@ -69,7 +69,7 @@ async fn write_resolution(
     open: &OpenIntent,
     wallet: &CredentialSource,
     resolving: ResolveIntent,
-) -> Result<TaskResult, EngineError> {
+) -> EngineResult<TaskResult> {
     let ResolveIntent { id, said, actor } = resolving;
     let at = shared.now();
     let word = Record::Resolved { intent: id, at, actor: actor.clone(), decision: said.word() };
@@ -106,7 +106,7 @@ fn observation(
     shared: &EngineShared,
     open: &OpenIntent,
     remote_id: RemoteId,
-) -> Result<Observation, EngineError> {
+) -> EngineResult<Observation> {
     let intent = &open.intent;
     let row = row_of(&intent.effect)?;
     let learned = (row.learn)(intent, &expect::expected_answer(&intent.expect, &remote_id));
@@ -161,7 +161,7 @@ pub(crate) async fn check_object(
     wallet: &CredentialSource,
     intent: &Intent,
     id: &RemoteId,
-) -> Result<ObjectCheck, EngineError> {
+) -> EngineResult<ObjectCheck> {
     if let Some(other) = other_owner(shared, intent, id)? {
         return Ok(ObjectCheck::Differs(format!("{id} belongs to {}", other.short())));
     }
@@ -207,11 +207,7 @@ fn object_read(intent: &Intent, id: &RemoteId) -> Option<ObjectRead> {
 }
 
 /// Returns another resource that is known to be the object of this id.
-fn other_owner(
-    shared: &EngineShared,
-    intent: &Intent,
-    id: &RemoteId,
-) -> Result<Option<Key>, EngineError> {
+fn other_owner(shared: &EngineShared, intent: &Intent, id: &RemoteId) -> EngineResult<Option<Key>> {
     if intent.target.as_ref() == Some(id) {
         return Ok(None);
     }

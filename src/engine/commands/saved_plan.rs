@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::base::hash::{Digest, canonical, keyed_digest};
 use crate::base::id::Key;
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::protocol::approvals::{
     PlanChange, PlanUnfit, SavePlan, SavedPlan, SavedStep, UsedBefore,
 };
@@ -35,7 +35,7 @@ const NAME_LENGTH: usize = 12;
 
 impl EngineView<'_> {
     /// Returns the plan in a form that can be saved, or the selected names that no resource has.
-    pub(crate) fn save_plan(&self, saving: SavePlan) -> Result<Reply, EngineError> {
+    pub(crate) fn save_plan(&self, saving: SavePlan) -> EngineResult<Reply> {
         let plan = match self.plan_within(&saving.scope) {
             Ok(plan) => plan,
             Err(unknown) => return Ok(Reply::Unknown(unknown)),
@@ -129,7 +129,7 @@ impl EngineView<'_> {
         &self,
         saved: &SavedPlan,
         file: Value,
-    ) -> Result<Result<(), PlanUnfit>, EngineError> {
+    ) -> EngineResult<Result<(), PlanUnfit>> {
         let binding = self.shared.facts.state_owner()?;
         let epoch = binding.map_or(0, |binding| binding.epoch);
         let head = self.shared.writer.head();

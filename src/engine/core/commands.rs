@@ -9,7 +9,7 @@ use crate::engine::commands::decision::{CommandWork, Decision};
 use crate::engine::commands::links::make_page;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::core::tasks::TaskClass;
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::handles::task_result::EffectJob;
 use crate::engine::protocol::actions::{ActionCommand, ActionStatus};
 use crate::engine::protocol::approvals::SavedPlan;
@@ -28,7 +28,7 @@ impl Engine {
     ///
     /// # Errors
     /// The state cannot be read or written.
-    pub async fn command(&mut self, command: EngineCommand) -> Result<Reply, EngineError> {
+    pub async fn command(&mut self, command: EngineCommand) -> EngineResult<Reply> {
         let (result, answer) = match self.view().decide(command)?.work {
             CommandWork::Answer(answer) => return Ok(answer),
             CommandWork::Append(append) => append.perform(&self.shared).await?,
@@ -126,7 +126,7 @@ impl Engine {
 
     /// Uses a plan up: it is never applied again. The record is on disk on return. From then on the
     /// run acts on the plan's steps alone.
-    pub async fn use_plan(&mut self, saved: &SavedPlan, actor: String) -> Result<(), EngineError> {
+    pub async fn use_plan(&mut self, saved: &SavedPlan, actor: String) -> EngineResult<()> {
         let used = PlanUse {
             plan: saved.id.clone(),
             token: saved.token.clone(),

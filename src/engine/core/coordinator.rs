@@ -19,7 +19,7 @@ use crate::base::id::{IntentId, Key};
 use crate::engine::core::retention::{CompactionPlan, RetentionTimer};
 use crate::engine::core::tasks::{Tasks, TreeReadRequest, TreeReader};
 use crate::engine::events::schedule::EventSchedule;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::TaskFailure;
 use crate::engine::hooks::scripts::Scripts;
 use crate::engine::known::files::SpecSource;
@@ -90,7 +90,7 @@ impl std::fmt::Debug for Engine {
 
 impl Engine {
     /// Builds the engine from the journal's read model and the documents.
-    pub fn new(shared: Arc<EngineShared>, specs: Box<dyn SpecSource>) -> Result<Self, EngineError> {
+    pub fn new(shared: Arc<EngineShared>, specs: Box<dyn SpecSource>) -> EngineResult<Self> {
         let planner = Box::new(Planner::new(shared.settings.planning.clone()));
         drop(shared.writer.changed_resources().take());
         let world = KnownState::load(&shared.facts, specs, shared.clock.clone())?;
@@ -146,7 +146,7 @@ impl Engine {
     ///
     /// # Errors
     /// The state cannot be read.
-    pub fn answer(&self, question: EngineQuery) -> Result<Reply, EngineError> {
+    pub fn answer(&self, question: EngineQuery) -> EngineResult<Reply> {
         self.view().answer(question)
     }
 
@@ -167,7 +167,7 @@ impl Engine {
         &mut self,
         mut events: mpsc::Receiver<EngineInput>,
         until: RunUntil,
-    ) -> Result<(), EngineError> {
+    ) -> EngineResult<()> {
         self.recover();
         let mut moves = self.shared.clock.moves();
         loop {
@@ -256,7 +256,7 @@ impl Engine {
     }
 
     /// Handles one event. Every answer is made from the current fold.
-    fn handle(&mut self, event: EngineInput) -> Result<(), EngineError> {
+    fn handle(&mut self, event: EngineInput) -> EngineResult<()> {
         self.catch_up()?;
         match event {
             EngineInput::Files(paths) => self.read_files(TreeReadRequest::of_paths(paths))?,

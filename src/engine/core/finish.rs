@@ -11,7 +11,7 @@ use crate::engine::core::coordinator::Engine;
 use crate::engine::core::tasks::TaskClass;
 use crate::engine::executor::partner_webhook;
 use crate::engine::handles::access::awaits_authorization;
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::handles::task_result::{TaskFailure, TaskResult};
 use crate::engine::protocol::input::IncomingWebhook;
 use crate::model::intent::{IntentState, OpenIntent};
@@ -37,7 +37,7 @@ impl Engine {
     }
 
     /// Plans a resource again after a record about it; a task of the resource continues.
-    pub(crate) fn record_written(&mut self, key: Option<Key>) -> Result<(), EngineError> {
+    pub(crate) fn record_written(&mut self, key: Option<Key>) -> EngineResult<()> {
         if let Some(key) = key {
             self.known_state.refresh(&key)?;
             self.replan(self.view().affected_resources(&key));
@@ -45,7 +45,7 @@ impl Engine {
         self.run_hooks()
     }
 
-    pub(crate) fn finish(&mut self, finished: TaskResult) -> Result<(), EngineError> {
+    pub(crate) fn finish(&mut self, finished: TaskResult) -> EngineResult<()> {
         if let Some(key) = finished.resource() {
             self.release_slot(key);
         }
@@ -137,11 +137,7 @@ impl Engine {
     }
 
     /// Handles the end of a task whose merchant's credentials the service refuses.
-    pub(crate) fn task_unauthorised(
-        &mut self,
-        key: &Key,
-        merchant: &Key,
-    ) -> Result<(), EngineError> {
+    pub(crate) fn task_unauthorised(&mut self, key: &Key, merchant: &Key) -> EngineResult<()> {
         self.scheduler.busy.remove(key);
         self.known_state.task_ended(key);
         self.known_state.refresh_all([merchant, key])?;

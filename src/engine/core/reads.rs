@@ -9,7 +9,7 @@ use crate::base::id::Key;
 use crate::engine::core::coordinator::{Engine, snapshot};
 use crate::engine::core::tasks::TaskClass;
 use crate::engine::events::receiver::EventReceiver;
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::handles::task_result::{PollResult, SweepResult, Task, TaskResult};
 use crate::engine::protocol::events::ResyncEvents;
 use crate::engine::protocol::input::EngineInput;
@@ -119,7 +119,7 @@ impl Engine {
 
     /// Reads all blocking accounts again and does nothing else, so that the plan that a person sees
     /// and approves rests on the service's present state.
-    pub async fn refresh_accounts(&mut self) -> Result<(), EngineError> {
+    pub async fn refresh_accounts(&mut self) -> EngineResult<()> {
         self.readers.accounts.allow_all();
         self.retry_refused();
         self.start_account_reads();
@@ -127,12 +127,12 @@ impl Engine {
     }
 
     /// Reads every list in a process without other tasks.
-    pub async fn sweep_everything(&mut self) -> Result<(), EngineError> {
+    pub async fn sweep_everything(&mut self) -> EngineResult<()> {
         self.sweep_all();
         self.finish_all().await
     }
 
-    async fn finish_all(&mut self) -> Result<(), EngineError> {
+    async fn finish_all(&mut self) -> EngineResult<()> {
         while let Some(finished) = self.tasks.join_next().await {
             self.finish(finished?)?;
         }
@@ -171,7 +171,7 @@ impl Engine {
         }
     }
 
-    pub(crate) fn sweep_done(&mut self, swept: SweepResult) -> Result<(), EngineError> {
+    pub(crate) fn sweep_done(&mut self, swept: SweepResult) -> EngineResult<()> {
         let SweepResult { list, seen, touched } = swept;
         self.readers.sweeps.end(&list, seen, &self.shared);
         self.requeue_waiting();
@@ -194,7 +194,7 @@ impl Engine {
         self.event_schedule.end_resync();
     }
 
-    pub(crate) fn poll_done(&mut self, looked: PollResult) -> Result<(), EngineError> {
+    pub(crate) fn poll_done(&mut self, looked: PollResult) -> EngineResult<()> {
         self.event_schedule.end(&looked, &self.shared);
         self.requeue_waiting();
         self.event_schedule.schedule_next(&looked, &self.shared)?;
@@ -204,7 +204,7 @@ impl Engine {
         self.run_hooks()
     }
 
-    pub(crate) fn refresh_and_replan(&mut self, keys: BTreeSet<Key>) -> Result<(), EngineError> {
+    pub(crate) fn refresh_and_replan(&mut self, keys: BTreeSet<Key>) -> EngineResult<()> {
         self.known_state.refresh_all(&keys)?;
         self.replan(keys);
         Ok(())

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::engine::core::coordinator::Engine;
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::{EngineError, EngineResult};
 use crate::engine::handles::task_result::TaskFailure;
 use crate::engine::limits::plan_cap::PlanCap;
 use crate::engine::scheduler::schedule::LaneBlocked;
@@ -80,7 +80,7 @@ impl Engine {
     }
 
     /// Handles a moved clock: everything that waits for a time now past continues at once.
-    pub(crate) fn clock_moved(&mut self) -> Result<(), EngineError> {
+    pub(crate) fn clock_moved(&mut self) -> EngineResult<()> {
         self.known_state.reload_suspensions()?;
         self.replan_dated();
         self.hooks_due()
@@ -130,7 +130,7 @@ impl Engine {
     }
 
     /// Counts the amount that an effect is about to ask for.
-    pub(crate) fn count(&mut self, key: &Key, effect: &Effect) -> Result<(), EngineError> {
+    pub(crate) fn count(&mut self, key: &Key, effect: &Effect) -> EngineResult<()> {
         let Some(cap) = &mut self.plan_cap else { return Ok(()) };
         cap.count_effect(key, effect)
             .map_err(|why| EngineError::Bug(format!("not sent, since it exceeds the plan: {why}")))

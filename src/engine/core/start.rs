@@ -9,7 +9,7 @@ use crate::engine::core::coordinator::Engine;
 use crate::engine::core::tasks::TaskClass;
 use crate::engine::executor::{perform, settle};
 use crate::engine::handles::access::CredentialSource;
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::{EngineError, EngineResult};
 use crate::engine::handles::task_result::{EffectJob, TaskResult};
 use crate::engine::readers::read::{self, RecordWhen};
 use crate::engine::view::EngineView;
@@ -48,7 +48,7 @@ impl Engine {
         });
     }
 
-    pub(crate) fn start_tasks(&mut self) -> Result<(), EngineError> {
+    pub(crate) fn start_tasks(&mut self) -> EngineResult<()> {
         let room = self.shared.settings.concurrency.saturating_mul(TASKS_PER_CALL).max(1);
         self.scheduler.resume_idle_lanes(&|key| self.planner.has_work(key));
         let waits = self.stopping || self.known_state.files.is_being_read();
@@ -71,7 +71,7 @@ impl Engine {
         Ok(())
     }
 
-    fn start(&mut self, key: &Key, work: &StepWork) -> Result<(), EngineError> {
+    fn start(&mut self, key: &Key, work: &StepWork) -> EngineResult<()> {
         if !self.scheduler.admit(key, work) {
             return Ok(());
         }

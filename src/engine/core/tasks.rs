@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use tokio::sync::oneshot;
 use tokio::task::{JoinError, JoinHandle, JoinSet};
 
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::known::files::{ReadScope, TreeRead};
 use crate::engine::protocol::query::{EngineQuery, Reply};
@@ -40,7 +40,7 @@ pub(crate) enum TaskClass {
 
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
-    set: JoinSet<(TaskClass, Result<TaskResult, EngineError>)>,
+    set: JoinSet<(TaskClass, EngineResult<TaskResult>)>,
     running: BTreeMap<TaskClass, usize>,
 }
 
@@ -48,7 +48,7 @@ impl Tasks {
     pub(crate) fn spawn(
         &mut self,
         class: TaskClass,
-        task: impl Future<Output = Result<TaskResult, EngineError>> + Send + 'static,
+        task: impl Future<Output = EngineResult<TaskResult>> + Send + 'static,
     ) {
         let running = self.running.entry(class).or_default();
         *running = running.saturating_add(1);
@@ -56,7 +56,7 @@ impl Tasks {
     }
 
     /// Waits for the end of a task; `None` if there is none.
-    pub(crate) async fn join_next(&mut self) -> Option<Result<TaskResult, EngineError>> {
+    pub(crate) async fn join_next(&mut self) -> Option<EngineResult<TaskResult>> {
         let (class, result) = match self.set.join_next().await? {
             Ok(ended) => ended,
             Err(error) => return Some(Err(error.into())),

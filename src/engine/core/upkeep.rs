@@ -17,7 +17,7 @@ use crate::engine::core::retention::{
     spawn_blocking_task,
 };
 use crate::engine::core::tasks::TaskClass;
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::input::AllowPrune;
 use crate::engine::protocol::query::Reply;
@@ -140,7 +140,7 @@ impl Engine {
     }
 
     /// Plans the resources again once their records are durable.
-    pub(crate) fn bookkeeping_done(&mut self, keys: BTreeSet<Key>) -> Result<(), EngineError> {
+    pub(crate) fn bookkeeping_done(&mut self, keys: BTreeSet<Key>) -> EngineResult<()> {
         self.scheduler.busy.retain(|key| !keys.contains(key));
         self.refresh_and_replan(keys)
     }
@@ -152,7 +152,7 @@ impl Engine {
     }
 
     /// Applies the readings of a command, once it has ended.
-    pub(crate) fn read_afterwards(&mut self, key: &Key) -> Result<(), EngineError> {
+    pub(crate) fn read_afterwards(&mut self, key: &Key) -> EngineResult<()> {
         let known = self.known_state.observed(key).filter(|_| is_action(key));
         let about = |known: &Observed| {
             known.exists && known.applied.as_ref().is_some_and(is_about_accounts)

@@ -19,7 +19,7 @@ use crate::base::id::Key;
 use crate::effects::core::row::RemoteQuery;
 use crate::effects::payments::transaction_facts;
 use crate::engine::handles::access::CredentialSource;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineError, EngineResult, EngineShared};
 use crate::engine::readers::read::{self, ObjectAnswer, ReadFailure, not_before_known};
 use crate::model::effect::is_action;
 use crate::model::events::event::{EventStatus, VerifiedEvent, Via};
@@ -105,7 +105,7 @@ impl<'a> Ingest<'a> {
 
     /// Returns true if an event happened before the horizon: it was dropped, or never intended for
     /// this state.
-    fn is_lapsed(&self, created: DateTime<Utc>) -> Result<bool, EngineError> {
+    fn is_lapsed(&self, created: DateTime<Utc>) -> EngineResult<bool> {
         let ledger = self.shared.facts.event_ledger(&self.wallet.merchant)?;
         Ok(ledger.horizon.is_some_and(|horizon| created <= horizon))
     }
@@ -127,7 +127,7 @@ impl<'a> Ingest<'a> {
         u64::try_from(told.count()).unwrap_or(u64::MAX)
     }
 
-    fn is_verified(&self, event: &Event) -> Result<bool, EngineError> {
+    fn is_verified(&self, event: &Event) -> EngineResult<bool> {
         let known = self.shared.facts.event(&self.wallet.merchant, &event.id)?;
         Ok(known.is_some_and(|known| matches!(known.status, EventStatus::Verified(_))))
     }
@@ -155,7 +155,7 @@ impl<'a> Ingest<'a> {
         })
     }
 
-    fn known_of(&self, object: &RemoteObject) -> Result<Option<RemoteObject>, EngineError> {
+    fn known_of(&self, object: &RemoteObject) -> EngineResult<Option<RemoteObject>> {
         Ok(match self.known.get(&object.id) {
             Some(known) => Some(known.clone()),
             None => self.shared.facts.remote_object(&self.wallet.merchant, &object.id)?,
@@ -181,11 +181,7 @@ impl<'a> Ingest<'a> {
 
     /// Returns the resources that an object belongs to. An action without an answer yet is found by
     /// its mark.
-    fn resources(
-        &self,
-        object: Option<&RemoteObject>,
-        data: &Value,
-    ) -> Result<Vec<Key>, EngineError> {
+    fn resources(&self, object: Option<&RemoteObject>, data: &Value) -> EngineResult<Vec<Key>> {
         let ids = object.into_iter().flat_map(|object| [Some(&object.id), object.parent.as_ref()]);
         let mut keys = BTreeSet::new();
         for id in ids.flatten() {
@@ -206,7 +202,7 @@ impl<'a> Ingest<'a> {
         object: Option<&RemoteObject>,
         data: &Value,
         about: &[Key],
-    ) -> Result<(), EngineError> {
+    ) -> EngineResult<()> {
         let Some(object) = object else { return Ok(()) };
         self.known.insert(object.id.clone(), object.clone());
         for key in about.iter().filter(|key| is_action(key)) {
@@ -228,7 +224,7 @@ impl<'a> Ingest<'a> {
     }
 
     /// Seals an event: it can hold names and addresses (gateway-api, Webhook rules, 4).
-    fn seal(&mut self, event: &Event) -> Result<String, EngineError> {
+    fn seal(&mut self, event: &Event) -> EngineResult<String> {
         let bytes = serde_json::to_vec(event)
             .map_err(|error| EngineError::Bug(format!("an event cannot be written: {error}")))?;
         let subject = self.wallet.merchant.to_string();

@@ -17,7 +17,7 @@ use crate::base::id::Key;
 use crate::effects::core::row::RemoteQuery;
 use crate::engine::events::ingest::Ingest;
 use crate::engine::handles::access::CredentialSource;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineError, EngineResult, EngineShared};
 use crate::engine::handles::task_result::{PollResult, ResyncCount, TaskResult};
 use crate::engine::readers::read::{ObjectAnswer, ReadFailure};
 use crate::engine::readers::{read, sweep_task};
@@ -49,7 +49,7 @@ pub(crate) async fn poll(
     wallet: &CredentialSource,
     round: PollRequest,
     ignored: &BTreeMap<Key, Box<[String]>>,
-) -> Result<TaskResult, EngineError> {
+) -> EngineResult<TaskResult> {
     let result = PollResult {
         merchant: wallet.merchant.clone(),
         done: false,
@@ -169,7 +169,7 @@ impl<'a> Poll<'a> {
         })
     }
 
-    async fn write(&mut self, telling: Ingest<'_>) -> Result<(), EngineError> {
+    async fn write(&mut self, telling: Ingest<'_>) -> EngineResult<()> {
         let Ingest { blobs, records, about, touched, .. } = telling;
         if !records.is_empty() {
             self.shared.write(blobs, records).await?;

@@ -16,7 +16,7 @@ use crate::base::fault_injection;
 use crate::base::hash::keyed_digest;
 use crate::base::id::{Key, Mode};
 use crate::base::secret::mask_digits;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::protocol::input::EngineInput;
 use crate::model::events::event::{EventLedger, EventStatus, ReceivedWebhook, WebhookContent};
 use crate::model::operator::WebhookAddress;
@@ -74,12 +74,7 @@ impl EventReceiver {
     ///
     /// # Errors
     /// The state cannot be read or written.
-    pub async fn post(
-        &self,
-        merchant: &Key,
-        mode: Mode,
-        body: &[u8],
-    ) -> Result<Receipt, EngineError> {
+    pub async fn post(&self, merchant: &Key, mode: Mode, body: &[u8]) -> EngineResult<Receipt> {
         let Some(own) = self.shared.merchant(merchant)? else { return Ok(Receipt::Unknown) };
         let is_own =
             serde_json::from_value(own.fact("mode").clone()).is_ok_and(|own: Mode| own == mode);
@@ -112,13 +107,13 @@ impl EventReceiver {
     ///
     /// # Errors
     /// The state cannot be read.
-    pub fn accepts_events_of(&self, merchant: &Key) -> Result<bool, EngineError> {
+    pub fn accepts_events_of(&self, merchant: &Key) -> EngineResult<bool> {
         Ok(self.shared.merchant(merchant)?.is_some())
     }
 
     /// Returns the ledger of a merchant's events. Every post needs it, and many posts change it, so
     /// the decoded value is cached.
-    fn ledger(&self, merchant: &Key) -> Result<Arc<EventLedger>, EngineError> {
+    fn ledger(&self, merchant: &Key) -> EngineResult<Arc<EventLedger>> {
         let mut ledgers = self.ledgers.lock();
         let now = self.shared.facts.event_ledger_cached(merchant, ledgers.get(merchant))?;
         let Some(now) = now else { return Ok(Arc::default()) };
@@ -144,7 +139,7 @@ impl EventReceiver {
     }
 
     /// Returns true if all that a post contains is on disk already.
-    fn is_known(&self, merchant: &Key, what: &WebhookContent) -> Result<bool, EngineError> {
+    fn is_known(&self, merchant: &Key, what: &WebhookContent) -> EngineResult<bool> {
         let facts = &self.shared.facts;
         Ok(match what {
             WebhookContent::Malformed(digest) => facts.knows_malformed(merchant, digest)?,
@@ -163,7 +158,7 @@ impl EventReceiver {
         mode: Mode,
         what: WebhookContent,
         body: &[u8],
-    ) -> Result<(Vec<SealedValue>, ReceivedWebhook), EngineError> {
+    ) -> EngineResult<(Vec<SealedValue>, ReceivedWebhook)> {
         let text = mask_digits(&String::from_utf8_lossy(body));
         let subject = merchant.to_string();
         let sealed =
@@ -184,7 +179,7 @@ impl EventReceiver {
         &self,
         address: &WebhookAddress,
         generation: u32,
-    ) -> Result<bool, EngineError> {
+    ) -> EngineResult<bool> {
         Ok(self.shared.facts.rotation(address)?.is_valid(generation))
     }
 

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use crate::base::id::Key;
 use crate::base::timers::Timers;
 use crate::engine::events::poll::{self, PollRequest};
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::{PollResult, Task};
 use crate::engine::known::known_state::Snapshot;
 use crate::engine::protocol::events::{ResyncEvents, ResyncedEvents};
@@ -162,7 +162,7 @@ impl EventSchedule {
         &self,
         merchant: &Key,
         shared: &EngineShared,
-    ) -> Result<Option<DateTime<Utc>>, EngineError> {
+    ) -> EngineResult<Option<DateTime<Utc>>> {
         let noted = shared.facts.event_ledger(merchant)?.polled_at;
         Ok(noted.max(self.read_at.get(merchant).copied()))
     }
@@ -187,7 +187,7 @@ impl EventSchedule {
         &mut self,
         looked: &PollResult,
         shared: &EngineShared,
-    ) -> Result<(), EngineError> {
+    ) -> EngineResult<()> {
         let (merchant, now) = (looked.merchant.clone(), Instant::now());
         let budget = self.budgets.entry(merchant.clone()).or_default();
         budget.spend(looked.read_backs, now);

@@ -15,7 +15,7 @@ use crate::engine::executor::{evidence, progress};
 use crate::engine::handles::access::{
     awaits_authorization, note_unauthorised, unauthorised_record,
 };
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::{TaskFailure, TaskResult};
 use crate::engine::readers::read;
 use crate::model::effect::{Effect, is_action};
@@ -34,7 +34,7 @@ impl Attempt<'_> {
         self,
         reply: &Value,
         proof: EffectProof,
-    ) -> Result<TaskResult, EngineError> {
+    ) -> EngineResult<TaskResult> {
         let Self { shared, row, intent, .. } = self;
         let learned = (row.learn)(intent, reply);
         let stands = if proof == EffectProof::Found {
@@ -68,7 +68,7 @@ impl Attempt<'_> {
         self,
         (learned, applied): (Learned, AppliedSpec),
         proof: EffectProof,
-    ) -> Result<TaskResult, EngineError> {
+    ) -> EngineResult<TaskResult> {
         let Self { shared, intent, .. } = self;
         let (observation, blobs) = self.observation(learned)?;
         let observation = Observation { applied: Some(applied), ..observation };
@@ -90,7 +90,7 @@ impl Attempt<'_> {
     }
 
     /// Builds the observation of an answer, its secrets sealed.
-    fn observation(self, learned: Learned) -> Result<(Observation, Vec<SealedValue>), EngineError> {
+    fn observation(self, learned: Learned) -> EngineResult<(Observation, Vec<SealedValue>)> {
         let Self { shared, intent, .. } = self;
         let (facts, blobs) =
             read::seal_facts(shared, &intent.key, learned.facts, &learned.secrets)?;
@@ -108,7 +108,7 @@ impl Attempt<'_> {
         self,
         status: u16,
         problem: ServiceProblem,
-    ) -> Result<TaskResult, EngineError> {
+    ) -> EngineResult<TaskResult> {
         let Self { row, intent, .. } = self;
         if row.is_ended_by(status) {
             return self.handle_answer(&Value::Null, EffectProof::Duplicate).await;
@@ -134,7 +134,7 @@ impl Attempt<'_> {
         self,
         status: u16,
         problem: &ServiceProblem,
-    ) -> Result<Option<TaskResult>, EngineError> {
+    ) -> EngineResult<Option<TaskResult>> {
         let class = ErrorClass::of(FailureSignal::Answer(status, problem));
         let remedy = class.map(|class| class.remedy(self.intent.request.auth));
         let (key, reason) = (self.intent.key.clone(), format!("the service answered {status}"));
@@ -157,7 +157,7 @@ impl Attempt<'_> {
     }
 
     /// Closes the intent, and records that the merchant's credentials are refused.
-    async fn write_unauthorised(self, progress: IntentProgress) -> Result<(), EngineError> {
+    async fn write_unauthorised(self, progress: IntentProgress) -> EngineResult<()> {
         let Self { shared, intent, .. } = self;
         let merchant = &intent.merchant;
         shared.refused_merchants.insert(merchant);
@@ -176,14 +176,14 @@ impl Attempt<'_> {
 
     /// Returns the end of a task that can look for evidence, or send again, only with accepted
     /// credentials. Its intent stays in doubt.
-    pub(crate) fn check_before_lookup(self) -> Result<Option<TaskResult>, EngineError> {
+    pub(crate) fn check_before_lookup(self) -> EngineResult<Option<TaskResult>> {
         let Intent { key, merchant, .. } = self.intent;
         let awaits = awaits_authorization(self.shared, merchant)?;
         Ok(awaits.then(|| TaskResult::Unauthorised(key.clone(), merchant.clone())))
     }
 
     /// Returns the same, once a repeated call of an effect in doubt was answered with 401.
-    pub(crate) async fn resend_unauthorised(self) -> Result<Option<TaskResult>, EngineError> {
+    pub(crate) async fn resend_unauthorised(self) -> EngineResult<Option<TaskResult>> {
         if !note_unauthorised(self.shared, self.wallet, self.intent.request.auth).await? {
             return Ok(None);
         }
@@ -210,7 +210,7 @@ fn partner_refused() -> TaskFailure {
 pub(crate) fn check_before_intent(
     shared: &EngineShared,
     effect: &Effect,
-) -> Result<Option<TaskResult>, EngineError> {
+) -> EngineResult<Option<TaskResult>> {
     let theirs = ErrorClass::Unauthorised.remedy(effect.request.auth) == Remedy::AwaitAuthorization;
     let merchant = &effect.merchant;
     let awaits = theirs

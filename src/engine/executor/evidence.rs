@@ -23,7 +23,7 @@ use crate::effects::core::row::{LookupResult, RemoteAnswer, RemoteQuery};
 use crate::effects::methods::save::TOKEN_RESERVE_MINUTES;
 use crate::engine::executor::request;
 use crate::engine::handles::access::CredentialSource;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::readers::read;
 use crate::kinds::register;
 use crate::kinds::remote::readback::{ReadBack, WireForm, detect_drift};
@@ -143,7 +143,7 @@ pub(crate) fn found_state(
     shared: &EngineShared,
     intent: &Intent,
     item: &Value,
-) -> Result<Option<FoundState>, EngineError> {
+) -> EngineResult<Option<FoundState>> {
     let looked_first = is_looked_up_first(intent);
     let epoch = shared.facts.epoch()?.filter(|epoch| epoch.looks_up_first);
     let shared_past = epoch.is_some_and(|epoch| looked_first || epoch.is_older(intent.id));

@@ -15,7 +15,7 @@ use crate::base::outside_text::ServiceCode;
 use crate::base::outside_text::known::KnownValues;
 use crate::base::secret::Secret;
 use crate::engine::executor::progress::Attempt;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::input::IncomingWebhook;
 use crate::engine::readers::read::seal_facts;
@@ -44,7 +44,7 @@ struct WebhookRecords {
 pub(crate) async fn receive(
     shared: &EngineShared,
     notice: &IncomingWebhook,
-) -> Result<Option<Key>, EngineError> {
+) -> EngineResult<Option<Key>> {
     let _one_by_one = shared.webhook_lock.lock().await;
     let id = identity(shared, notice);
     if shared.facts.knows_partner_webhook(&id)? {
@@ -107,7 +107,7 @@ fn learn(
     notice: &IncomingWebhook,
     key: &Key,
     news: &mut WebhookRecords,
-) -> Result<(), EngineError> {
+) -> EngineResult<()> {
     if is_older(shared, key, &notice.reference)? {
         return Ok(());
     }
@@ -135,7 +135,7 @@ fn add_event(
     key: &Key,
     event: &PartnerEvent,
     news: &mut WebhookRecords,
-) -> Result<(), EngineError> {
+) -> EngineResult<()> {
     let mut data = serde_json::to_value(&event.data).unwrap_or_default();
     if let Some(data) = data.as_object_mut() {
         data.remove("auth_code");
@@ -171,7 +171,7 @@ fn add_event(
 
 /// Returns true if a mark belongs to an older submission while the known decision is that of the
 /// newest one.
-fn is_older(shared: &EngineShared, key: &Key, mark: &str) -> Result<bool, EngineError> {
+fn is_older(shared: &EngineShared, key: &Key, mark: &str) -> EngineResult<bool> {
     let known = shared.facts.observed_state(key)?;
     let told = known.as_ref().and_then(|known| known.text("mark"));
     let Some(told) =
@@ -193,7 +193,7 @@ fn is_older(shared: &EngineShared, key: &Key, mark: &str) -> Result<bool, Engine
 type DecisionFacts = (Value, Vec<(&'static str, Secret)>);
 
 /// Returns true if a test was submitted; the webhook may arrive before our answer is known.
-fn is_test(shared: &EngineShared, key: &Key) -> Result<bool, EngineError> {
+fn is_test(shared: &EngineShared, key: &Key) -> EngineResult<bool> {
     let open = shared.facts.open_intent(key)?.map(|open| open.intent.applied);
     let known = shared.facts.observed_state(key)?.and_then(|known| known.applied);
     Ok(open.or(known).is_some_and(|applied| applied.spec.get("test").is_some()))
@@ -221,7 +221,7 @@ fn held_submission(
     shared: &EngineShared,
     key: &Key,
     mark: &str,
-) -> Result<Option<OpenIntent>, EngineError> {
+) -> EngineResult<Option<OpenIntent>> {
     let open = shared.facts.open_intent(key)?;
     let held = open.filter(|open| matches!(open.state, IntentState::OnHold { .. }));
     Ok(held.filter(|open| open.intent.mark.as_str() == mark))
@@ -239,7 +239,7 @@ fn settle_submission(open: OpenIntent, fact: &Observation) -> Record {
 impl Attempt<'_> {
     /// Waits for the webhook that proves a submission whose answer was lost; without one in time,
     /// the submission is on hold for a person.
-    pub(crate) async fn await_webhook(self) -> Result<TaskResult, EngineError> {
+    pub(crate) async fn await_webhook(self) -> EngineResult<TaskResult> {
         let Self { shared, intent, .. } = self;
         let most = shared.settings.timeout.saturating_add(shared.settings.grace);
         let now = Instant::now();

@@ -11,7 +11,7 @@ use crate::engine::executor::progress::Attempt;
 use crate::engine::executor::request::row_of;
 use crate::engine::executor::{answer, epoch, evidence, request};
 use crate::engine::handles::access::{self, CredentialError, access};
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineError, EngineResult, EngineShared};
 use crate::engine::handles::task_result::{EffectJob, TaskFailure, TaskResult};
 use crate::engine::limits::budget::Reservation;
 use crate::engine::readers::read::{self, ReadFailure};
@@ -23,10 +23,7 @@ use crate::model::state::observed::FactSource;
 use crate::store::vault::keys::SealedValue;
 
 /// Performs one effect to its end, or until it can only wait.
-pub(crate) async fn perform(
-    shared: &EngineShared,
-    job: EffectJob,
-) -> Result<TaskResult, EngineError> {
+pub(crate) async fn perform(shared: &EngineShared, job: EffectJob) -> EngineResult<TaskResult> {
     let key = job.effect.key.clone();
     run_steps(shared, job).await.or_else(|error| error.into_result(key))
 }
@@ -132,7 +129,7 @@ impl Attempt<'_> {
     async fn write_and_send(
         self,
         (blobs, spent, reserved): (Vec<SealedValue>, Option<Record>, Reservation),
-    ) -> Result<Outcome, EngineError> {
+    ) -> EngineResult<Outcome> {
         let shared = self.shared;
         let promise = Record::Intent(Box::new(self.intent.clone()));
         let promise: Vec<Record> = spent.into_iter().chain([promise]).collect();
@@ -149,7 +146,7 @@ impl Attempt<'_> {
     }
 
     /// Records the meaning of a first answer.
-    async fn handle_outcome(self, outcome: Outcome) -> Result<TaskResult, EngineError> {
+    async fn handle_outcome(self, outcome: Outcome) -> EngineResult<TaskResult> {
         match outcome {
             Outcome::Done { reply } => self.handle_answer(&reply, EffectProof::Answer).await,
             Outcome::Refused { status, problem } => self.handle_refusal(status, problem).await,

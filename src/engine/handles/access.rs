@@ -10,7 +10,7 @@ use crate::client::gate::{Unavailable, Urgency};
 use crate::client::request::Access;
 use crate::client::service_client::Client;
 use crate::effects::merchants::{ACCOUNT_KEYS, account_key};
-use crate::engine::handles::shared::{EngineError, EngineShared, SecretError};
+use crate::engine::handles::shared::{EngineError, EngineResult, EngineShared, SecretError};
 use crate::kinds::merchant::MerchantKind;
 use crate::kinds::schema::kind::SpecSchema;
 use crate::kinds::secrets::redact;
@@ -93,7 +93,7 @@ fn account_credential(
     wallet: &CredentialSource,
     known: Option<&Observed>,
     auth: Auth,
-) -> Result<Option<Secret>, EngineError> {
+) -> EngineResult<Option<Secret>> {
     let Some(account) = wallet.account.as_deref() else { return Ok(None) };
     match auth {
         Auth::None | Auth::Tenant | Auth::Payments => Ok(None),
@@ -117,7 +117,7 @@ fn sealed_credential(
     shared: &EngineShared,
     (merchant, known): (&Key, Option<&Observed>),
     fact: &str,
-) -> Result<Option<Secret>, EngineError> {
+) -> EngineResult<Option<Secret>> {
     let Some(known) = known else { return Ok(None) };
     if let Some(open) = known.text(fact) {
         return Ok(Some(Secret::from(open.to_owned())));
@@ -177,7 +177,7 @@ pub(crate) async fn note_unauthorised(
     shared: &EngineShared,
     wallet: &CredentialSource,
     auth: Auth,
-) -> Result<bool, EngineError> {
+) -> EngineResult<bool> {
     if ErrorClass::Unauthorised.remedy(auth) != Remedy::AwaitAuthorization {
         return Ok(false);
     }
@@ -201,7 +201,7 @@ pub(crate) fn unauthorised_record(
     shared: &EngineShared,
     merchant: &Key,
     what: RefusedCredentials,
-) -> Result<Option<Record>, EngineError> {
+) -> EngineResult<Option<Record>> {
     let known = shared.merchant(merchant)?.and_then(|known| known.unauthorised.clone());
     if known.is_some_and(|known| known.is_same_credentials(&what)) {
         return Ok(None);
@@ -213,10 +213,7 @@ pub(crate) fn unauthorised_record(
     }))))
 }
 
-pub(crate) fn awaits_authorization(
-    shared: &EngineShared,
-    merchant: &Key,
-) -> Result<bool, EngineError> {
+pub(crate) fn awaits_authorization(shared: &EngineShared, merchant: &Key) -> EngineResult<bool> {
     Ok(shared.merchant(merchant)?.is_some_and(|known| known.unauthorised.is_some()))
 }
 

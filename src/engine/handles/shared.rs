@@ -43,10 +43,8 @@ pub trait SecretResolver: Send + Sync {
     fn resolve(&self, source: &Value, key: &Key) -> Result<Secret, SecretError>;
     /// Returns the file that a spec attaches; its content must have this digest.
     fn attachment(&self, path: &str, _sha256: Digest) -> Result<Vec<u8>, SecretError> {
-        let message = format!(
-            "the file {path} cannot be read: no folder of attachments is \
-            configured"
-        );
+        let message =
+            format!("the file {path} cannot be read: no folder of attachments is configured");
         Err(SecretError { message })
     }
 }
@@ -152,6 +150,8 @@ pub struct EngineParts {
     pub rng: Mutex<ChaCha20Rng>,
 }
 
+pub type EngineResult<T> = Result<T, EngineError>;
+
 /// An error that stops the engine: the state on disk or our own mistakes, never the service.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
@@ -236,11 +236,7 @@ impl EngineShared {
 
     /// Returns a sealed credential of a merchant. It is opened once and kept in memory, since every
     /// call needs one, until the merchant's state changes or its values are erased.
-    pub(crate) fn credential(
-        &self,
-        merchant: &Key,
-        reference: &str,
-    ) -> Result<Secret, EngineError> {
+    pub(crate) fn credential(&self, merchant: &Key, reference: &str) -> EngineResult<Secret> {
         let mut merchants = self.merchants.lock();
         let Some(known) = merchants.get_mut(merchant) else { return self.open(reference) };
         if let Some(secret) = known.opened.get(reference) {
@@ -252,7 +248,7 @@ impl EngineShared {
     }
 
     /// Erases every sealed value of a subject, and forgets what was opened of it.
-    pub(crate) fn erase(&self, subject: &str) -> Result<(), EngineError> {
+    pub(crate) fn erase(&self, subject: &str) -> EngineResult<()> {
         self.vault.erase(subject)?;
         // Behind the erasure: a concurrent call could open the value again before it.
         if let Ok(key) = subject.parse::<Key>() {
@@ -262,12 +258,9 @@ impl EngineShared {
     }
 
     /// Opens a sealed value.
-    pub(crate) fn open(&self, reference: &str) -> Result<Secret, EngineError> {
+    pub(crate) fn open(&self, reference: &str) -> EngineResult<Secret> {
         let blob = reference.parse().map_err(|error| {
-            EngineError::Bug(format!(
-                "invalid reference to a sealed credential: \
-                {error}"
-            ))
+            EngineError::Bug(format!("invalid reference to a sealed credential: {error}"))
         })?;
         let bytes = self.vault.unseal(&blob)?;
         Ok(Secret::from(String::from_utf8_lossy(&bytes).into_owned()))
@@ -278,7 +271,7 @@ impl EngineShared {
         &self,
         blobs: Vec<SealedValue>,
         records: Vec<Record>,
-    ) -> Result<(), EngineError> {
+    ) -> EngineResult<()> {
         self.writer.append(Commit { blobs, records }).await?;
         Ok(())
     }
@@ -289,13 +282,13 @@ impl EngineShared {
         &self,
         blobs: Vec<SealedValue>,
         records: Vec<Record>,
-    ) -> Result<(), EngineError> {
+    ) -> EngineResult<()> {
         self.writer.append_durable(Commit { blobs, records }).await?;
         Ok(())
     }
 
     /// Returns once every read includes all records that were kept before.
-    pub(crate) async fn wait_for_reads(&self) -> Result<(), EngineError> {
+    pub(crate) async fn wait_for_reads(&self) -> EngineResult<()> {
         self.write(Vec::new(), Vec::new()).await
     }
 

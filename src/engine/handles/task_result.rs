@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
 use crate::engine::handles::access::{CredentialError, CredentialSource};
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::protocol::query::Reply;
 use crate::model::effect::Effect;
 use crate::model::events::hook_run::ActionRequestId;
@@ -99,7 +99,7 @@ pub(crate) struct EffectJob {
     pub again: bool,
 }
 
-pub(crate) type Task = Pin<Box<dyn Future<Output = Result<TaskResult, EngineError>> + Send>>;
+pub(crate) type Task = Pin<Box<dyn Future<Output = EngineResult<TaskResult>> + Send>>;
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ResyncCount {
@@ -166,7 +166,7 @@ pub enum TaskFailure {
 
 impl CredentialError {
     /// Returns the end of a task that cannot continue without the credential.
-    pub(crate) fn into_result(self, key: Key) -> Result<TaskResult, EngineError> {
+    pub(crate) fn into_result(self, key: Key) -> EngineResult<TaskResult> {
         match self {
             Self::Secret(error) => Ok(TaskResult::retry(key, TaskFailure::Secret(error.message))),
             Self::Engine(error) => Err(error),

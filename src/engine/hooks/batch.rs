@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::hooks::context::{BatchContext, StartedRun, WorkItem};
 use crate::model::events::hook::HookRun;
 use crate::model::events::scripts::ScriptValuesSize;
@@ -72,10 +72,7 @@ impl HookBatch {
 
     /// Continues on a thread with enough stack until nothing is left, time is up, or an answer is
     /// needed. Returns the needed read.
-    pub(crate) fn run_stretch(
-        &mut self,
-        pace: StretchLimits,
-    ) -> Result<Option<NeededRead>, EngineError> {
+    pub(crate) fn run_stretch(&mut self, pace: StretchLimits) -> EngineResult<Option<NeededRead>> {
         let since = Instant::now();
         while self.is_open(pace, since)? {
             let Some(open) = &mut self.open else { break };
@@ -88,7 +85,7 @@ impl HookBatch {
         Ok(None)
     }
 
-    pub(crate) fn fail(&mut self, pace: StretchLimits) -> Result<(), EngineError> {
+    pub(crate) fn fail(&mut self, pace: StretchLimits) -> EngineResult<()> {
         if self.is_open(pace, Instant::now())? {
             self.close(Err("there is no thread to run it on".to_owned()), pace);
         }
@@ -103,7 +100,7 @@ impl HookBatch {
     }
 
     /// Returns true if a run is open; begins the next one otherwise.
-    fn is_open(&mut self, pace: StretchLimits, since: Instant) -> Result<bool, EngineError> {
+    fn is_open(&mut self, pace: StretchLimits, since: Instant) -> EngineResult<bool> {
         let in_time = || pace.left.is_none_or(|left| since.elapsed() < left);
         while self.open.is_none() && (!self.has_begun || (self.weight < WEIGHT_MAX && in_time())) {
             let Some(todo) = self.todo.front() else { return Ok(false) };
@@ -141,7 +138,7 @@ impl OpenRun {
     }
 
     /// Runs one try on this thread. A panic in it affects nothing else.
-    fn run(&mut self, ground: &BatchContext) -> Result<Result<HookRun, String>, EngineError> {
+    fn run(&mut self, ground: &BatchContext) -> EngineResult<Result<HookRun, String>> {
         if self.begun.is_too_deep() {
             let why = "it would be one more link in a chain of events and hooks";
             return Ok(Err(why.to_owned()));

@@ -8,7 +8,7 @@ use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 
 use crate::base::id::Key;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::hooks::event::event_for_run;
 use crate::engine::hooks::retry;
 use crate::model::effect::is_action;
@@ -65,18 +65,14 @@ impl StartedRun {
 impl BatchContext {
     /// Gathers the inputs of a run. `None`: the script does not handle such events, or there is no
     /// such event.
-    pub(crate) fn begin(&self, todo: &WorkItem) -> Result<Option<StartedRun>, EngineError> {
+    pub(crate) fn begin(&self, todo: &WorkItem) -> EngineResult<Option<StartedRun>> {
         match todo {
             WorkItem::Event(number, id) => self.begin_event(*number, id.as_deref()),
             WorkItem::Retry(failed) => self.begin_retry(failed),
         }
     }
 
-    fn begin_event(
-        &self,
-        number: u64,
-        id: Option<&str>,
-    ) -> Result<Option<StartedRun>, EngineError> {
+    fn begin_event(&self, number: u64, id: Option<&str>) -> EngineResult<Option<StartedRun>> {
         let Some(id) = id else { return Ok(None) };
         let Some(told) = self.verified_event(id)?.filter(|told| !told.quiet) else {
             return Ok(None);
@@ -96,7 +92,7 @@ impl BatchContext {
         }))
     }
 
-    fn begin_retry(&self, failed: &FailedHook) -> Result<Option<StartedRun>, EngineError> {
+    fn begin_retry(&self, failed: &FailedHook) -> EngineResult<Option<StartedRun>> {
         let Some(told) = self.verified_event(&failed.event)? else { return Ok(None) };
         let HookFailure { script: known, function, tries, .. } = &failed.failed;
         let handler = EventHandler { script: self.script.clone(), function: function.clone() };
@@ -115,14 +111,11 @@ impl BatchContext {
     }
 
     /// Returns the event as the script gets it; `None` if it was erased with its merchant.
-    pub(crate) fn event_for_run(
-        &self,
-        told: &VerifiedEvent,
-    ) -> Result<Option<ScriptEvent>, EngineError> {
+    pub(crate) fn event_for_run(&self, told: &VerifiedEvent) -> EngineResult<Option<ScriptEvent>> {
         event_for_run(&self.shared, told, self.mode.clone())
     }
 
-    fn verified_event(&self, id: &str) -> Result<Option<Box<VerifiedEvent>>, EngineError> {
+    fn verified_event(&self, id: &str) -> EngineResult<Option<Box<VerifiedEvent>>> {
         let entry = self.shared.facts.event(&self.merchant, id)?;
         Ok(entry.and_then(|entry| match entry.status {
             EventStatus::Verified(told) => Some(told),
@@ -131,7 +124,7 @@ impl BatchContext {
     }
 
     /// Returns the number of hooks before an event in its chain of causes.
-    fn depth(&self, told: &VerifiedEvent) -> Result<u32, EngineError> {
+    fn depth(&self, told: &VerifiedEvent) -> EngineResult<u32> {
         let mut depth = 0;
         for key in told.resources.iter().filter(|key| is_action(key)) {
             depth = depth.max(self.shared.facts.hook_depth(key)?);

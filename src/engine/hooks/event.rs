@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 use crate::api::reads::ReadEndpoint;
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineError, EngineResult, EngineShared};
 use crate::engine::hooks::sealed_words;
 use crate::kinds::planning::step::MERCHANT;
 use crate::model::effect::{RemoteGet, is_action};
@@ -28,16 +28,13 @@ use crate::store::vault::frame::VaultError;
 use crate::store::vault::keys::SealedValue;
 
 /// Returns the mode of a merchant, as scripts see it.
-pub(crate) fn merchant_mode(shared: &EngineShared, merchant: &Key) -> Result<Value, EngineError> {
+pub(crate) fn merchant_mode(shared: &EngineShared, merchant: &Key) -> EngineResult<Value> {
     let merchant = shared.merchant(merchant)?;
     Ok(merchant.map_or(Value::Null, |merchant| merchant.fact("mode").clone()))
 }
 
 /// Returns the event as scripts see it, without data if that was erased with its merchant.
-pub(crate) fn event_value(
-    shared: &EngineShared,
-    told: &VerifiedEvent,
-) -> Result<Value, EngineError> {
+pub(crate) fn event_value(shared: &EngineShared, told: &VerifiedEvent) -> EngineResult<Value> {
     let body = open_body(shared, told)?.unwrap_or_default();
     let mut body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let mut event = event_fields(told, merchant_mode(shared, &told.merchant)?);
@@ -53,7 +50,7 @@ pub(crate) fn event_for_run(
     shared: &EngineShared,
     told: &VerifiedEvent,
     mode: Value,
-) -> Result<Option<ScriptEvent>, EngineError> {
+) -> EngineResult<Option<ScriptEvent>> {
     let body = open_body(shared, told)?;
     Ok(body.map(|body| ScriptEvent::with_record(&event_fields(told, mode), &body)))
 }
@@ -62,7 +59,7 @@ pub(crate) fn event_for_run(
 fn open_body(
     shared: &EngineShared,
     told: &VerifiedEvent,
-) -> Result<Option<Zeroizing<Vec<u8>>>, EngineError> {
+) -> EngineResult<Option<Zeroizing<Vec<u8>>>> {
     let body = told.body.parse();
     let body =
         body.map_err(|error| EngineError::Bug(format!("an event names no blob: {error}")))?;
@@ -172,7 +169,7 @@ pub(crate) fn seal_answers(
     shared: &EngineShared,
     merchant: &Key,
     records: &mut [Record],
-) -> Result<Vec<SealedValue>, EngineError> {
+) -> EngineResult<Vec<SealedValue>> {
     let mut blobs = Vec::new();
     for record in records {
         let Record::HooksRun(ran) = record else { continue };

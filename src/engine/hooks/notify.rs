@@ -7,7 +7,7 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 
 use crate::base::fault_injection;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::hooks::actions::{ActionEnd, settle_request};
 use crate::engine::protocol::payers::IntakeLink;
@@ -56,7 +56,7 @@ pub(crate) fn attempt(
     pending: &PendingAction,
     notifier: Arc<dyn NotificationSender>,
     message: impl FnOnce() -> Result<OutgoingNotification, String>,
-) -> Result<Result<NotificationSend, (ActionOutcome, String)>, EngineError> {
+) -> EngineResult<Result<NotificationSend, (ActionOutcome, String)>> {
     let id = pending.id.clone();
     let repeats = may_repeat(shared, pending, &*notifier);
     if shared.facts.is_sending(&id)? && !repeats {
@@ -80,7 +80,7 @@ pub(crate) struct NotificationSend {
 
 impl NotificationSend {
     /// Records the attempt, makes it, and records the result.
-    pub(crate) async fn run(self) -> Result<TaskResult, EngineError> {
+    pub(crate) async fn run(self) -> EngineResult<TaskResult> {
         if !fault_injection::is_active("told-without-a-note") {
             self.write_attempt(true).await?;
         }
@@ -107,7 +107,7 @@ impl NotificationSend {
         settle_request(self.shared, ActionEnd { id: self.id, outcome, message, with: None }).await
     }
 
-    async fn write_attempt(&self, in_progress: bool) -> Result<(), EngineError> {
+    async fn write_attempt(&self, in_progress: bool) -> EngineResult<()> {
         let (id, at) = (self.id.clone(), self.shared.now());
         let attempt = NotificationAttempt { id, in_progress, at };
         let record = Record::NotificationAttempt(Box::new(attempt));

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use crate::base::hash::Digest;
 use crate::base::id::Key;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::Task;
 use crate::engine::hooks::notify::NotificationSender;
 use crate::engine::hooks::pool::ScriptPool;
@@ -115,7 +115,7 @@ impl Scripts {
         &mut self,
         shared: &Arc<EngineShared>,
         slots: usize,
-    ) -> Result<Vec<Task>, EngineError> {
+    ) -> EngineResult<Vec<Task>> {
         let Some(hooks) = self.hooks_to_run() else { return Ok(Vec::new()) };
         let mut due = self.failed_due(shared)?;
         let mut merchants: BTreeSet<Key> = shared.facts.hooks_to_run()?.into_iter().collect();
@@ -160,7 +160,7 @@ impl Scripts {
     fn failed_due(
         &mut self,
         shared: &EngineShared,
-    ) -> Result<BTreeMap<Key, Vec<FailedHook>>, EngineError> {
+    ) -> EngineResult<BTreeMap<Key, Vec<FailedHook>>> {
         let now = shared.now();
         let (failed, next) = shared.facts.due_retries((now, latest_retry(now)), RETRIES_MAX)?;
         let mut due: BTreeMap<Key, Vec<FailedHook>> = BTreeMap::new();
@@ -173,7 +173,7 @@ impl Scripts {
 
     /// Signals due retries to the workers under way. Returns true if a merchant without a worker
     /// has one, too.
-    pub(crate) fn signal_retries(&mut self, shared: &EngineShared) -> Result<bool, EngineError> {
+    pub(crate) fn signal_retries(&mut self, shared: &EngineShared) -> EngineResult<bool> {
         let due = self.failed_due(shared)?;
         if due.keys().any(|merchant| !self.running.contains_key(merchant)) {
             return Ok(true);
@@ -192,7 +192,7 @@ impl Scripts {
         &mut self,
         shared: &EngineShared,
         now: DateTime<Utc>,
-    ) -> Result<Option<DueAction>, EngineError> {
+    ) -> EngineResult<Option<DueAction>> {
         while let Some(id) = self.agenda.start() {
             if let Some(due) = self.due_action(&id, shared, now)? {
                 return Ok(Some(due));
@@ -206,7 +206,7 @@ impl Scripts {
         id: &ActionRequestId,
         shared: &EngineShared,
         now: DateTime<Utc>,
-    ) -> Result<Option<DueAction>, EngineError> {
+    ) -> EngineResult<Option<DueAction>> {
         let Some(pending) = shared.facts.pending(id)? else {
             self.agenda.end(id);
             return Ok(None);

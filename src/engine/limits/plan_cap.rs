@@ -73,8 +73,7 @@ impl PlanCap {
         }
         let (sort, most) = planned.most.ok_or_else(|| {
             format!(
-                "{key}: planned to move no money, but {amount} minor units are about to be \
-                sent"
+                "{key}: planned to move no money, but {amount} minor units are about to be sent"
             )
         })?;
         if amount > most && !planned.open {

@@ -7,7 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::base::clock::timestamp;
 use crate::client::gate::DownHost;
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::protocol::diagnostics::{EventTotals, Metrics, StateReply};
 use crate::engine::protocol::query::{EngineQuery, Reply};
 use crate::engine::protocol::views::{DownHostView, Overview, TrafficView};
@@ -19,7 +19,7 @@ use crate::plan::state_view::StateView;
 use crate::store::writer::core::CLASSES_US;
 
 impl EngineView<'_> {
-    pub fn answer(&self, question: EngineQuery) -> Result<Reply, EngineError> {
+    pub fn answer(&self, question: EngineQuery) -> EngineResult<Reply> {
         Ok(match question {
             EngineQuery::Overview => Reply::Overview(self.overview()),
             EngineQuery::Resources => Reply::Resources(
@@ -79,7 +79,7 @@ impl EngineView<'_> {
         }
     }
 
-    pub(crate) fn metrics(&self) -> Result<Metrics, EngineError> {
+    pub(crate) fn metrics(&self) -> EngineResult<Metrics> {
         let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
         let mut conditions: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
         for step in self.planner.steps() {
@@ -110,7 +110,7 @@ impl EngineView<'_> {
         })
     }
 
-    fn event_totals(&self) -> Result<EventTotals, EngineError> {
+    fn event_totals(&self) -> EngineResult<EventTotals> {
         let facts = &self.shared.facts;
         let now = self.shared.now();
         let since = |at: DateTime<Utc>| now.signed_duration_since(at).num_seconds().max(0);

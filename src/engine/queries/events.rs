@@ -5,7 +5,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::protocol::events::{
     EventView, EventsView, EventsWanted, IgnoredView, ReceiverView,
 };
@@ -26,7 +26,7 @@ fn ignored_view(one: PartnerWebhook) -> IgnoredView {
 
 impl EngineView<'_> {
     /// Returns events, newest first, and the state of their receiver.
-    pub(crate) fn events(&self, wanted: &EventsWanted) -> Result<EventsView, EngineError> {
+    pub(crate) fn events(&self, wanted: &EventsWanted) -> EngineResult<EventsView> {
         let mut view = EventsView { away: self.absence_message(), ..EventsView::default() };
         let merchants = self.snapshot().merchants();
         let chosen = |merchant: &&Key| wanted.merchant.as_ref().is_none_or(|one| one == *merchant);
@@ -49,7 +49,7 @@ impl EngineView<'_> {
         Ok(view)
     }
 
-    pub(crate) fn event(&self, id: &str) -> Result<Option<EventView>, EngineError> {
+    pub(crate) fn event(&self, id: &str) -> EngineResult<Option<EventView>> {
         for merchant in self.snapshot().merchants() {
             if let Some(entry) = self.shared.facts.event(&merchant, id)? {
                 return Ok(Some(event_view(&merchant, id, &entry)));
@@ -63,7 +63,7 @@ impl EngineView<'_> {
         merchant: &Key,
         ids: Vec<String>,
         into: &mut Vec<EventView>,
-    ) -> Result<(), EngineError> {
+    ) -> EngineResult<()> {
         for id in ids {
             let entry = self.shared.facts.event(merchant, &id)?;
             into.extend(entry.map(|entry| event_view(merchant, &id, &entry)));
@@ -71,7 +71,7 @@ impl EngineView<'_> {
         Ok(())
     }
 
-    fn receiver(&self, merchant: &Key) -> Result<ReceiverView, EngineError> {
+    fn receiver(&self, merchant: &Key) -> EngineResult<ReceiverView> {
         let ledger = self.shared.facts.event_ledger(merchant)?;
         let now = self.shared.now();
         let since = |at: Option<DateTime<Utc>>| {

@@ -6,7 +6,7 @@ use crate::base::clock::timestamp;
 use crate::base::hash::SourceId;
 use crate::base::id::{Key, Mode};
 use crate::base::money::Currency;
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::protocol::intents::{
     DisownPreview, DisownedView, IntentView, IntentsView, RemadeView, UnknownObjectView,
     collected_money, evidence, merchant_mode, unsettled_reason,
@@ -22,7 +22,7 @@ use crate::store::read_model::model::{ReadModel, ReadModelError};
 const EMPTY_REMOTE: &str = "reckon init --empty-remote";
 
 impl EngineView<'_> {
-    pub fn intents(&self) -> Result<IntentsView, EngineError> {
+    pub fn intents(&self) -> EngineResult<IntentsView> {
         let mut open: Vec<&OpenIntent> =
             self.known_state.open_intents().map(|open| &**open).collect();
         open.sort_by_key(|open| open.intent.id);
@@ -39,7 +39,7 @@ impl EngineView<'_> {
     }
 
     /// Returns every unknown object that blocks a resource.
-    pub(crate) fn unknown_objects(&self) -> Result<Vec<UnknownObjectView>, EngineError> {
+    pub(crate) fn unknown_objects(&self) -> EngineResult<Vec<UnknownObjectView>> {
         let holders = self.shared.facts.unknown_objects()?;
         if holders.is_empty() {
             return Ok(Vec::new());

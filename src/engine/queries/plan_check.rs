@@ -9,7 +9,7 @@ use chrono::TimeDelta;
 
 use crate::base::hash::{Digest, sha256};
 use crate::base::id::{Key, Mode};
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::limits::rules::{PlanLimitExceeded, SpendBudget, day};
 use crate::engine::view::EngineView;
 use crate::kinds::planning::step::merchant_of;
@@ -47,7 +47,7 @@ impl EngineView<'_> {
         &self,
         guard: &SpendBudget,
         tree: &str,
-    ) -> Result<Vec<PlanLimitExceeded>, EngineError> {
+    ) -> EngineResult<Vec<PlanLimitExceeded>> {
         let now = guard.now();
         let (run, today) = (SpendBudget::run(tree, now), day(now));
         let limits = &guard.rules.limits;
@@ -58,7 +58,7 @@ impl EngineView<'_> {
                 Some(merchant) => limits.merchants.get(merchant),
             };
             let Some(section) = section else { continue };
-            let with = |span, name: &str| -> Result<RunningTotals, EngineError> {
+            let with = |span, name: &str| -> EngineResult<RunningTotals> {
                 let counted = guard.facts.tally((span, name), mode, merchant.as_ref())?;
                 Ok(add_planned(counted, &planned))
             };
@@ -79,7 +79,7 @@ impl EngineView<'_> {
     }
 
     /// Sums all steps that are not approved, and that no limit of their own blocks.
-    fn planned_sums(&self, guard: &SpendBudget) -> Result<PlannedSums, EngineError> {
+    fn planned_sums(&self, guard: &SpendBudget) -> EngineResult<PlannedSums> {
         let (kept, now) = (guard.facts.plan_approvals()?, guard.now());
         let rules = &guard.rules.approvals;
         let mut planned = PlannedSums::new();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::hooks::event::event_value;
 use crate::engine::known::known_state;
 use crate::engine::protocol::hooks::{
@@ -35,7 +35,7 @@ const MERCHANTS_SHOWN_MAX: usize = 100;
 const APPLICATION: &str = "MerchantApplication";
 
 impl EngineView<'_> {
-    pub(crate) fn hooks_view(&self) -> Result<HooksView, EngineError> {
+    pub(crate) fn hooks_view(&self) -> EngineResult<HooksView> {
         let failed = self.shared.facts.first_failed(SHOWN_MAX)?;
         let (again, dead): (Vec<_>, Vec<_>) =
             failed.iter().partition(|failed| failed.failed.retry_at.is_some());
@@ -70,7 +70,7 @@ impl EngineView<'_> {
         }
     }
 
-    pub(crate) fn roster_view(&self) -> Result<Vec<ScriptView>, EngineError> {
+    pub(crate) fn roster_view(&self) -> EngineResult<Vec<ScriptView>> {
         let facts = &self.shared.facts;
         let ledgers = facts.ledgers_by_merchant()?;
         let mut views = Vec::new();
@@ -98,7 +98,7 @@ impl EngineView<'_> {
     }
 
     /// Returns the growing data, against its bounds.
-    pub(crate) fn quotas(&self) -> Result<QuotasView, EngineError> {
+    pub(crate) fn quotas(&self) -> EngineResult<QuotasView> {
         let facts = &self.shared.facts;
         let ledgers = facts.ledgers_by_merchant()?;
         let sum = |of: fn(&EventLedger) -> u64| {

@@ -13,7 +13,7 @@ use crate::base::clock::timestamp;
 use crate::base::hash::{Mark, SourceId};
 use crate::base::id::{Key, RemoteId};
 use crate::effects::merchants::read::{collection_of, mark_of};
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::kinds::register;
 use crate::kinds::remote::readback::{ReadBack, changed_facts, detect_drift};
 use crate::model::record::Record;
@@ -169,7 +169,7 @@ pub(crate) fn changed_unknown_objects(
     merchant: &Key,
     look: ListReadStart,
     items: &[Value],
-) -> Result<Vec<UnknownObjectsFound>, EngineError> {
+) -> EngineResult<Vec<UnknownObjectsFound>> {
     let mut found: BTreeMap<Key, Vec<UnknownObject>> = BTreeMap::new();
     for key in shared.facts.unknown_objects()?.into_values() {
         found.entry(key).or_default();
@@ -216,7 +216,7 @@ fn unknown_object(
     (back, at): ListReadStart,
     item: &Value,
     declared: bool,
-) -> Result<Option<(Key, UnknownObject)>, EngineError> {
+) -> EngineResult<Option<(Key, UnknownObject)>> {
     let id = item.get("id").and_then(Value::as_str).and_then(|id| RemoteId::new(id).ok());
     let Some((mark, id)) = mark_of(item).zip(id) else { return Ok(None) };
     if is_known_object(shared, &id)? {
@@ -243,7 +243,7 @@ fn unknown_object(
 }
 
 /// Returns true if this is the object of a resource, whatever mark it carries.
-fn is_known_object(shared: &EngineShared, id: &RemoteId) -> Result<bool, EngineError> {
+fn is_known_object(shared: &EngineShared, id: &RemoteId) -> EngineResult<bool> {
     for (key, _) in shared.facts.resources_of_id(id.as_str())? {
         let known = shared.facts.observed_state(&key)?;
         if known.is_some_and(|known| known.remote_id.as_ref() == Some(id)) {

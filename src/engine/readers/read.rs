@@ -16,7 +16,7 @@ use crate::effects::merchants::authorization::APPLICATION;
 use crate::effects::merchants::read::SURVEY;
 use crate::effects::register::reading_row;
 use crate::engine::handles::access::{self, CredentialError, CredentialSource, access};
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineError, EngineResult, EngineShared};
 use crate::engine::handles::task_result::{TaskFailure, TaskResult};
 use crate::engine::readers::compare;
 use crate::model::effect::RemoteReading;
@@ -50,7 +50,7 @@ pub(crate) async fn read(
     reading: RemoteReading,
     wallet: &CredentialSource,
     write: RecordWhen,
-) -> Result<TaskResult, EngineError> {
+) -> EngineResult<TaskResult> {
     let finished = run_queries(shared, &reading, wallet, write).await;
     finished.or_else(|unread| unread.into_result(shared, reading.key, wallet))
 }
@@ -97,7 +97,7 @@ fn is_known(
     shared: &EngineShared,
     reading: &RemoteReading,
     learned: &Learned,
-) -> Result<bool, EngineError> {
+) -> EngineResult<bool> {
     let Some(known) = shared.facts.observed_state(&reading.key)? else { return Ok(false) };
     let open = learned.facts.as_object().into_iter().flatten();
     let same = known.exists == learned.exists
@@ -118,7 +118,7 @@ fn interpret(
     row: &ReadingRow,
     reading: &RemoteReading,
     answers: &[RemoteAnswer],
-) -> Result<Result<Learned, ReadingError>, EngineError> {
+) -> EngineResult<Result<Learned, ReadingError>> {
     let observed = shared.facts.observed_state(&reading.key)?;
     let declared = shared.facts.is_empty_remote()?;
     let knows_mark = |mark: &str| declared || shared.facts.knows_mark(mark).unwrap_or(false);
@@ -177,7 +177,7 @@ pub(crate) fn seal_facts(
     key: &Key,
     mut facts: Value,
     secrets: &[(&'static str, Secret)],
-) -> Result<(Value, Vec<SealedValue>), EngineError> {
+) -> EngineResult<(Value, Vec<SealedValue>)> {
     let subject = key.to_string();
     let mut blobs = Vec::new();
     for (name, secret) in secrets {
@@ -221,7 +221,7 @@ pub(crate) async fn answers(
 }
 
 /// Turns a failure outside the engine into its text.
-pub(crate) fn or_reason<T>(read: Result<T, ReadFailure>) -> Result<Result<T, String>, EngineError> {
+pub(crate) fn or_reason<T>(read: Result<T, ReadFailure>) -> EngineResult<Result<T, String>> {
     match read {
         Ok(read) => Ok(Ok(read)),
         Err(ReadFailure::Access(CredentialError::Engine(error))) => Err(error),
@@ -235,7 +235,7 @@ pub(crate) async fn one(
     shared: &EngineShared,
     query: RemoteQuery,
     wallet: &CredentialSource,
-) -> Result<Result<Option<RemoteAnswer>, String>, EngineError> {
+) -> EngineResult<Result<Option<RemoteAnswer>, String>> {
     let answers = or_reason(answers(shared, &[query], wallet).await)?;
     Ok(answers.map(|answers| answers.into_iter().next()))
 }
@@ -270,7 +270,7 @@ impl ReadFailure {
         shared: &EngineShared,
         key: Key,
         wallet: &CredentialSource,
-    ) -> Result<TaskResult, EngineError> {
+    ) -> EngineResult<TaskResult> {
         let error = match self {
             Self::Access(error) => return error.into_result(key),
             Self::Read(error) => error,

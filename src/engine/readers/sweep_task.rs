@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::base::id::{Key, RemoteId};
 use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
 use crate::engine::handles::access::CredentialSource;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineError, EngineResult, EngineShared};
 use crate::engine::handles::task_result::{ListSeen, MerchantList, SweepResult, TaskResult};
 use crate::engine::readers::compare::{ListRead, ListedObject};
 use crate::engine::readers::read::{ObjectAnswer, ReadFailure};
@@ -23,7 +23,7 @@ pub(crate) async fn sweep(
     back: &'static ReadBack,
     wallet: &CredentialSource,
     ignored: &BTreeMap<Key, Box<[String]>>,
-) -> Result<TaskResult, EngineError> {
+) -> EngineResult<TaskResult> {
     let mut batch = SweepBatch::new(shared, wallet, ignored);
     let (seen, touched) = match read::or_reason(batch.read_list(&list, back).await)? {
         Ok(seen) => (Some(seen), batch.touched),
@@ -65,7 +65,7 @@ fn expected_objects(
     shared: &EngineShared,
     merchant: &Key,
     back: &'static ReadBack,
-) -> Result<BTreeMap<RemoteId, Key>, EngineError> {
+) -> EngineResult<BTreeMap<RemoteId, Key>> {
     let mut ours = BTreeMap::new();
     shared.facts.each_observed(|key, known| {
         let shown = read_back_of(&key, &known);
@@ -86,7 +86,7 @@ fn known_unless_busy(
     shared: &EngineShared,
     key: &Key,
     id: &RemoteId,
-) -> Result<Option<Observed>, EngineError> {
+) -> EngineResult<Option<Observed>> {
     let known = shared.facts.observed_state(key)?.filter(|known| known.on_hold.is_none());
     let known = known.filter(|known| known.exists && known.remote_id.as_ref() == Some(id));
     Ok(if shared.facts.open_intent(key)?.is_some() { None } else { known })
@@ -168,7 +168,7 @@ impl<'a> SweepBatch<'a> {
         self.ignored.get(key).map_or(&[], |paths| paths)
     }
 
-    async fn add(&mut self, key: &Key, record: Option<Record>) -> Result<(), EngineError> {
+    async fn add(&mut self, key: &Key, record: Option<Record>) -> EngineResult<()> {
         if let Some(record) = record {
             self.records.push(record);
             self.touched.insert(key.clone());
@@ -176,7 +176,7 @@ impl<'a> SweepBatch<'a> {
         if self.records.len() >= BATCH_RECORDS_MAX { self.write().await } else { Ok(()) }
     }
 
-    async fn write(&mut self) -> Result<(), EngineError> {
+    async fn write(&mut self) -> EngineResult<()> {
         if self.records.is_empty() {
             return Ok(());
         }
