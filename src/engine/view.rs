@@ -11,6 +11,8 @@ use crate::engine::scheduler::schedule::Scheduler;
 use crate::plan::planner::Planner;
 
 /// The engine's parts at one moment; nothing changes through it.
+#[derive(derive_more::Debug)]
+#[debug("EngineView({known_state:?}, {scheduler:?})")]
 pub struct EngineView<'a> {
     pub(crate) shared: &'a Arc<EngineShared>,
     pub(crate) known_state: &'a KnownState,
@@ -37,11 +39,5 @@ impl EngineView<'_> {
             busy: &self.scheduler.busy,
             stopping: self.stopping,
         }
-    }
-}
-
-impl std::fmt::Debug for EngineView<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "EngineView({:?}, {:?})", self.known_state, self.scheduler)
     }
 }

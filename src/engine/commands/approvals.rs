@@ -29,14 +29,15 @@ use crate::policy::permission::first_excess;
 
 impl EngineView<'_> {
     pub(crate) fn approve_plan(&self, approving: ApprovingPlan) -> Decision {
-        match self.plan_approval(approving) {
-            Ok(approval) => self.record_approval(approval),
-            Err(refused) => Decision::answer(Reply::PlanApproved(refused)),
-        }
+        self.record_approval(self.plan_approval(approving))
     }
 
     /// Records an approval, and answers with the plan's approvers.
-    pub(crate) fn record_approval(&self, approval: PlanApproval) -> Decision {
+    fn record_approval(&self, decided: Result<PlanApproval, Box<PlanApprovalResult>>) -> Decision {
+        let approval = match decided {
+            Ok(approval) => approval,
+            Err(refused) => return Decision::answer(Reply::PlanApproved(refused)),
+        };
         let shared = self.shared.clone();
         Decision::run(async move {
             let answer = write_approval(&shared, &approval).await?;
@@ -93,10 +94,8 @@ impl EngineView<'_> {
     /// Returns every live authorisation that waits for a person.
     pub(crate) fn approvals(&self) -> Vec<LiveBinding> {
         let waits = self.planner.steps().filter_map(|step| {
-            if let Reason::AwaitsApproval(binding) = &step.reason {
-                return Some((**binding).clone());
-            }
-            None
+            let Reason::AwaitsApproval(binding) = &step.reason else { return None };
+            Some((**binding).clone())
         });
         waits.collect()
     }
@@ -111,10 +110,7 @@ impl EngineView<'_> {
     }
 
     pub(crate) fn approve_signed(&self, signing: ApproveSigned) -> EngineResult<Decision> {
-        Ok(match self.signed_approval(signing)? {
-            Ok(approval) => self.record_approval(approval),
-            Err(refused) => Decision::answer(Reply::PlanApproved(refused)),
-        })
+        Ok(self.record_approval(self.signed_approval(signing)?))
     }
 
     /// Returns the approval to write. An approval of a commit is recorded once, so it is used once.

@@ -4,7 +4,6 @@
 //! decision out, with all other work or alone in a process that holds the state for one command.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -28,11 +27,13 @@ pub struct Decision {
     pub(crate) work: CommandWork,
 }
 
+#[derive(derive_more::Debug)]
 pub(crate) enum CommandWork {
     Answer(Reply),
     /// Appends records, and then answers.
     Append(Box<Append>),
     /// Reads the service or the state first.
+    #[debug("Run(…)")]
     Run(Pin<Box<dyn Future<Output = DecisionResult> + Send>>),
 }
 
@@ -44,16 +45,6 @@ pub(crate) struct Append {
     pub(crate) erase: Option<String>,
     pub(crate) result: TaskResult,
     pub(crate) answer: Reply,
-}
-
-impl fmt::Debug for CommandWork {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Answer(answer) => f.debug_tuple("Answer").field(answer).finish(),
-            Self::Append(append) => f.debug_tuple("Append").field(append).finish(),
-            Self::Run(_) => f.write_str("Run(…)"),
-        }
-    }
 }
 
 impl Decision {

@@ -98,9 +98,8 @@ impl EngineView<'_> {
         users.extend(self.planner.dependants_without_document(key));
         let steps = self.planner.steps().map(|step| &step.key).filter(|one| *one != key);
         let of_it = |one: &&Key| {
-            self.known_state
-                .observed(one)
-                .is_some_and(|known| known.exists && known.merchant == *key)
+            let known = self.known_state.observed(one);
+            known.is_some_and(|known| known.exists && known.merchant == *key)
         };
         users.extend(steps.filter(of_it).cloned());
         if users.is_empty() {
@@ -112,10 +111,8 @@ impl EngineView<'_> {
             more => format!(" and {more} more"),
         };
         let why = format!("{} is used by {}{more}", key.short(), named.join(", "));
-        Err(ForgetResult::Refused(
-            why,
-            "forget those first, or change their documents to use another one".to_owned(),
-        ))
+        let help = "forget those first, or change their documents to use another one";
+        Err(ForgetResult::Refused(why, help.to_owned()))
     }
 
     fn disown_record(
@@ -168,18 +165,15 @@ impl EngineView<'_> {
         allowing: &AllowPrune,
         actor: &str,
     ) -> (BTreeSet<Key>, Vec<Record>) {
-        let named = |key: &Key| allowing.keys.contains(key);
         let mut keys = if allowing.all { self.planner.guarded_keys() } else { BTreeSet::new() };
         keys.extend(allowing.keys.iter().filter(|key| self.planner.may_be_allowed(key)).cloned());
         keys.retain(|key| !self.scheduler.busy.contains(key));
         let at = self.shared.now();
         let records = keys.iter().map(|key| {
-            let word = PruneAllowed { at, actor: actor.to_owned(), at_once: named(key) };
-            let said = MissingDocumentChange::Allowed(word);
-            Record::MissingDocument(Box::new(MissingDocumentRecord {
-                key: key.clone(),
-                change: said,
-            }))
+            let at_once = allowing.keys.contains(key);
+            let word = PruneAllowed { at, actor: actor.to_owned(), at_once };
+            let change = MissingDocumentChange::Allowed(word);
+            Record::MissingDocument(Box::new(MissingDocumentRecord { key: key.clone(), change }))
         });
         (keys.clone(), records.collect())
     }

@@ -68,16 +68,14 @@ impl ReadyImport {
             return told(AdoptionStatus::Refused, "the service returned another object".to_owned());
         }
         if let Some(why) = (back.ended_reason)(item) {
-            return told(
-                AdoptionStatus::Refused,
-                format!("{why}: there is nothing left to manage"),
-            );
+            let why = format!("{why}: there is nothing left to manage");
+            return told(AdoptionStatus::Refused, why);
         }
         let Some(said) = &self.wanted.assumed.applied else {
             return Err(EngineError::Bug("a document without a spec to apply".to_owned()));
         };
         let number = self.document_number(back);
-        let meeting = ImportCandidate {
+        let candidate = ImportCandidate {
             read_back: back,
             fields: self.wanted.row.fields,
             key: &self.shared.settings.planning.digest_key,
@@ -86,7 +84,7 @@ impl ReadyImport {
             number: number.as_ref(),
             item,
         };
-        let met = meeting.compare();
+        let met = candidate.compare();
         if !met.immutable.is_empty() {
             let why = format!(
                 "the object differs from the document in fields that cannot change: {}",
@@ -145,10 +143,8 @@ impl ReadyImport {
         let before = before.and_then(|known| known.applied.as_ref());
         let same = |before: &AppliedSpec| before.spec == met.applied.spec || !verified;
         let (stands, message) = if before.is_some_and(same) {
-            (
-                AdoptionStatus::AlreadyAdopted,
-                format!("{id} is already managed by this document; nothing was recorded"),
-            )
+            let why = format!("{id} is already managed by this document; nothing was recorded");
+            (AdoptionStatus::AlreadyAdopted, why)
         } else if self.asked.write {
             self.shared.write(Vec::new(), vec![self.record(&met, verified)]).await?;
             tracing::info!(%key, %id, actor = self.actor, verified, "taken over");

@@ -37,17 +37,15 @@ impl EngineView<'_> {
         let fields = &pending.request.fields;
         let text = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
         let key = pending.id.action_name().map_err(|error| error.to_string())?;
-        let body = fields.get("body").cloned().unwrap_or_default();
         let target = text("target").ok_or("it names no target")?;
         let whose = (!courier.allows_any_address(&target)).then_some(&pending.id.merchant);
         let links = PayerLinks { engine: self, notifier: courier, merchant: &pending.id.merchant };
         Ok(OutgoingNotification {
             key: key.to_string(),
             target,
-            body: if let Value::String(body) = body {
-                Value::String(links.fill(body, str::to_owned)?)
-            } else {
-                body
+            body: match text("body") {
+                Some(body) => Value::String(links.fill(body, str::to_owned)?),
+                None => fields.get("body").cloned().unwrap_or_default(),
             },
             html: text("html").map(|html| links.fill(html, escape_html)).transpose()?,
             subject: text("subject"),
@@ -128,10 +126,8 @@ impl PayerLinks<'_> {
         let manifest = self.engine.known_state.desired().manifest(&key);
         let of = manifest.and_then(|one| merchant_of(&key, &one.spec));
         if of.as_ref() != Some(self.merchant) {
-            return Err(format!(
-                "{} is no method of the event's merchant: no link is made",
-                key.short()
-            ));
+            let name = key.short();
+            return Err(format!("{name} is no method of the event's merchant: no link is made"));
         }
         let until = self.engine.shared.now().checked_add_days(LINK_DAYS);
         let until = until.unwrap_or(chrono::DateTime::<Utc>::MAX_UTC);
@@ -161,10 +157,7 @@ pub(crate) async fn make_page(
 /// Returns the vault's name of the page made last.
 fn last_page(shared: &EngineShared, key: &Key) -> EngineResult<Option<String>> {
     let known = shared.facts.observed_state(key)?;
-    let name = known.and_then(|known| {
-        known.fact(PAGE).get("sealed").and_then(Value::as_str).map(str::to_owned)
-    });
-    Ok(name)
+    Ok(known.and_then(|known| Some(known.fact(PAGE).get("sealed")?.as_str()?.to_owned())))
 }
 
 #[cfg(test)]

@@ -166,9 +166,8 @@ pub(crate) async fn check_object(
         return Ok(ObjectCheck::Differs(format!("{id} belongs to {}", other.short())));
     }
     let Some(ObjectRead { query, list, account }) = object_read(intent, id) else {
-        return Ok(ObjectCheck::Unreadable(
-            "the service does not show such an object by its id".to_owned(),
-        ));
+        let why = "the service does not show such an object by its id".to_owned();
+        return Ok(ObjectCheck::Unreadable(why));
     };
     let wallet = wallet.clone().with_account(account);
     Ok(match read::or_reason(read::object(shared, query, &wallet).await)? {
@@ -199,11 +198,8 @@ fn object_read(intent: &Intent, id: &RemoteId) -> Option<ObjectRead> {
     }
     let row = register::find(intent.key.kind.as_str())?;
     let back = (row.read_back)(&intent.applied.spec)?;
-    Some(ObjectRead {
-        query: RemoteQuery::one((back.one)(id)),
-        list: back.list_name,
-        account: None,
-    })
+    let query = RemoteQuery::one((back.one)(id));
+    Some(ObjectRead { query, list: back.list_name, account: None })
 }
 
 /// Returns another resource that is known to be the object of this id.
@@ -238,11 +234,9 @@ fn compare_with_intent(intent: &Intent, id: &RemoteId, item: &Value) -> ObjectCh
     }
     // A changed object carries the mark of its creator.
     let is_target = intent.target.as_ref() == Some(id);
-    let other = mark_in(item).filter(|mark| *mark != intent.mark && !is_target);
-    if let Some(other) = other {
-        return ObjectCheck::Differs(format!(
-            "{id} carries the mark of another resource ({other})"
-        ));
+    if let Some(other) = mark_in(item).filter(|mark| *mark != intent.mark && !is_target) {
+        let why = format!("{id} carries the mark of another resource ({other})");
+        return ObjectCheck::Differs(why);
     }
     let differing = expect::mismatches(&intent.expect, item);
     if differing.is_empty() {

@@ -21,15 +21,10 @@ use crate::model::operator::PlanUse;
 use crate::plan::state_view::StateView;
 
 pub const SAVED_PLAN: u32 = 1;
-
 pub(crate) const STATE_LABEL: &str = "saved-plan-state";
-
 const DOCUMENT_LABEL: &str = "saved-plan-document";
-
 const FACT_LABEL: &str = "saved-plan-fact";
-
 const TOKEN_BYTES: usize = 16;
-
 /// Characters of the token's digest that name the plan.
 const NAME_LENGTH: usize = 12;
 
@@ -43,11 +38,8 @@ impl EngineView<'_> {
         let key = self.digest_key();
         let token = self.token();
         let epoch = self.shared.facts.state_owner()?.map_or(0, |binding| binding.epoch);
-        let name: String = keyed_digest(key, STATE_LABEL, token.as_bytes())
-            .to_string()
-            .chars()
-            .take(NAME_LENGTH)
-            .collect();
+        let digest = keyed_digest(key, STATE_LABEL, token.as_bytes()).to_string();
+        let name: String = digest.chars().take(NAME_LENGTH).collect();
         let mut saved = SavedPlan {
             saved_plan: SAVED_PLAN,
             id: format!("plan-{name}"),
@@ -59,7 +51,7 @@ impl EngineView<'_> {
             epoch,
             dirty: saving.dirty,
             scope: saving.scope,
-            steps: self.saved_steps(&plan),
+            steps: changing(&plan).map(|(key, step)| self.saved_step(key, step)).collect(),
             plan,
             seal: Digest::ZERO,
         };
@@ -67,11 +59,7 @@ impl EngineView<'_> {
         Ok(Reply::Saved(Box::new(saved)))
     }
 
-    /// Returns the steps of a plan that change something, with their basis.
-    fn saved_steps(&self, plan: &PlanView) -> Vec<SavedStep> {
-        changing(plan).map(|(key, step)| self.saved_step(key, step)).collect()
-    }
-
+    /// Returns a step with its basis.
     fn saved_step(&self, key: Key, step: &StepView) -> SavedStep {
         SavedStep {
             verdict: step.verdict,
@@ -90,8 +78,7 @@ impl EngineView<'_> {
         Some(keyed_digest(self.digest_key(), DOCUMENT_LABEL, manifest.digest.as_bytes()))
     }
 
-    /// Returns a keyed digest of each known fact of a resource. The time of the fact does not
-    /// matter.
+    /// Returns a keyed digest of each known fact of a resource, without the time of the fact.
     pub(crate) fn fact_digests(&self, key: &Key) -> BTreeMap<String, String> {
         let digest =
             |value: &Value| keyed_digest(self.digest_key(), FACT_LABEL, &canonical(value)).short();
@@ -202,8 +189,7 @@ impl EngineView<'_> {
             });
             Some(PlanChange { key: then.key.clone(), file, line, what })
         };
-        let (before, after) = (then.document, self.document(&then.key));
-        match (before, after) {
+        match (then.document, self.document(&then.key)) {
             (Some(before), Some(after)) if before != after => {
                 return said("its document changed".to_owned());
             }
@@ -213,8 +199,7 @@ impl EngineView<'_> {
         }
         let differing = differing(&then.observed, &self.fact_digests(&then.key));
         if !differing.is_empty() {
-            let facts = differing.join(", ");
-            return said(format!("its known state changed: {facts}"));
+            return said(format!("its known state changed: {}", differing.join(", ")));
         }
         let Some(now) = now else {
             let now = self.planner.step(&then.key).map(|step| step.reason.to_string());
@@ -222,11 +207,8 @@ impl EngineView<'_> {
             return said(format!("it would no longer change: {why}"));
         };
         if now.verdict != then.verdict {
-            return said(format!(
-                "the action changed from {} to {}",
-                action_verb(then.verdict),
-                action_verb(now.verdict)
-            ));
+            let (before, after) = (action_verb(then.verdict), action_verb(now.verdict));
+            return said(format!("the action changed from {before} to {after}"));
         }
         (now.money != then.money).then(|| said("it moves other amounts".to_owned())).flatten()
     }

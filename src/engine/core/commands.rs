@@ -18,7 +18,6 @@ use crate::engine::protocol::payers::PageLink;
 use crate::engine::protocol::query::Reply;
 use crate::engine::scheduler::admission::unsettled_message;
 use crate::engine::scheduler::schedule::LaneBlocked;
-use crate::model::effect::Effect;
 use crate::model::intent::Cause;
 use crate::model::operator::PlanUse;
 use crate::model::record::Record;
@@ -64,10 +63,7 @@ impl Engine {
             PayerRequest::Open(link, reply) => {
                 reply.send(self.view().intake(&link)).unwrap_or_default();
             }
-            PayerRequest::Submit(bringing, reply) => {
-                let decision = self.view().attach(bringing);
-                self.carry_out(decision, reply);
-            }
+            PayerRequest::Submit(token, reply) => self.carry_out(self.view().attach(token), reply),
         }
     }
 
@@ -107,21 +103,19 @@ impl Engine {
     }
 
     fn start_action(&mut self, key: Key, ready: &ReadyAction, reply: oneshot::Sender<Reply>) {
-        self.scheduler.busy.insert(key);
+        self.scheduler.busy.insert(key.clone());
         let afterwards = self.view().afterwards(&ready.effect);
-        let jobs: Vec<EffectJob> =
-            (0..TRIES).map(|_| self.asked_job(ready.effect.clone(), &ready.actor)).collect();
+        let jobs = (0..TRIES).map(|_| {
+            let job = self.job(&key, ready.effect.clone());
+            // The cause of a document, in the name of a person.
+            EffectJob { cause: Cause { actor: Some(ready.actor.clone()), ..job.cause }, ..job }
+        });
+        let jobs: Vec<EffectJob> = jobs.collect();
         let shared = self.shared.clone();
         self.tasks.spawn(TaskClass::Command, async move {
             let finished = run_action(&shared, jobs, reply).await?;
             afterwards.read(&shared, finished).await
         });
-    }
-
-    /// Builds a job as of a document, in the name of a person.
-    fn asked_job(&mut self, effect: Effect, actor: &str) -> EffectJob {
-        let job = self.job(&effect.key.clone(), effect);
-        EffectJob { cause: Cause { actor: Some(actor.to_owned()), ..job.cause }, ..job }
     }
 
     /// Uses a plan up: it is never applied again. The record is on disk on return. From then on the

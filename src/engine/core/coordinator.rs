@@ -22,6 +22,7 @@ use crate::engine::events::schedule::EventSchedule;
 use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::TaskFailure;
 use crate::engine::hooks::scripts::Scripts;
+use crate::engine::known::files::ReadScope;
 use crate::engine::known::files::SpecSource;
 use crate::engine::known::known_state::KnownState;
 use crate::engine::limits::plan_cap;
@@ -61,6 +62,8 @@ macro_rules! snapshot {
 pub(crate) use snapshot;
 
 /// Owns the state and runs the loop.
+#[derive(derive_more::Debug)]
+#[debug("Engine({scheduler:?})")]
 pub struct Engine {
     pub(crate) shared: Arc<EngineShared>,
     pub(crate) known_state: KnownState,
@@ -80,12 +83,6 @@ pub struct Engine {
     pub(crate) reader: TreeReader,
     overviews: watch::Sender<Overview>,
     pub(crate) stopping: bool,
-}
-
-impl std::fmt::Debug for Engine {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Engine({:?})", self.scheduler)
-    }
 }
 
 impl Engine {
@@ -243,9 +240,7 @@ impl Engine {
         let now = self.view().overview();
         self.overviews.send_if_modified(|told| {
             let news = *told != now;
-            if news {
-                *told = now;
-            }
+            *told = now;
             news
         });
     }
@@ -259,14 +254,18 @@ impl Engine {
     fn handle(&mut self, event: EngineInput) -> EngineResult<()> {
         self.catch_up()?;
         match event {
-            EngineInput::Files(paths) => self.read_files(TreeReadRequest::of_paths(paths))?,
+            EngineInput::Files(paths) => {
+                let scope = ReadScope { paths, ..ReadScope::default() };
+                self.read_files(TreeReadRequest { scope, questions: Vec::new() })?;
+            }
             EngineInput::Verify(reply) => {
-                self.read_files(
-                    TreeReadRequest::for_query(EngineQuery::Plan, reply).with_contents(),
-                )?;
+                let scope = ReadScope { verify: true, ..ReadScope::default() };
+                let questions = vec![(EngineQuery::Plan, reply)];
+                self.read_files(TreeReadRequest { scope, questions })?;
             }
             EngineInput::Ask(question, reply) if question.is_about_files() => {
-                self.read_files(TreeReadRequest::for_query(question, reply))?;
+                let (scope, questions) = (ReadScope::default(), vec![(question, reply)]);
+                self.read_files(TreeReadRequest { scope, questions })?;
             }
             EngineInput::Ask(question, reply) => {
                 let answer = self.answer(question)?;

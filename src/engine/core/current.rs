@@ -40,7 +40,9 @@ impl Engine {
         self.known_state.refresh_all(&known)?;
         let made = self.planner.recompute_all(&self.known_state);
         self.enqueue(made);
-        self.redispatch_actions()
+        // An action that waited for a person may be permitted now.
+        self.scripts.agenda.reload();
+        self.dispatch_actions()
     }
 
     /// Reads files on another thread from now on: for a daemon.

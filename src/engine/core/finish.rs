@@ -162,12 +162,11 @@ impl Engine {
     pub(crate) fn resume(&mut self, merchant: &Key) {
         let ready = self.planner.step(merchant).is_some_and(|step| step.ready);
         let waits = |open: &&Arc<OpenIntent>| {
-            let doubt = matches!(open.state, IntentState::InDoubt { .. });
-            doubt
+            matches!(open.state, IntentState::InDoubt { .. })
                 && open.intent.merchant == *merchant
                 && !self.scheduler.busy.contains(&open.intent.key)
         };
-        if !ready || self.stopping || !self.known_state.open_intents().any(|open| waits(&open)) {
+        if !ready || self.stopping {
             return;
         }
         let open: Vec<Arc<OpenIntent>> =

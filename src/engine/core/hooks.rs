@@ -102,12 +102,6 @@ impl Engine {
         Ok(())
     }
 
-    /// Checks every action again: one that waited for a person may be permitted now.
-    pub(crate) fn redispatch_actions(&mut self) -> EngineResult<()> {
-        self.scripts.agenda.reload();
-        self.dispatch_actions()
-    }
-
     fn perform_action(&mut self, pending: PendingAction) -> EngineResult<()> {
         match pending.request.verb.as_str() {
             SUSPEND | RESUME => self.suspend_for(pending),

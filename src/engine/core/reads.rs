@@ -33,7 +33,7 @@ impl Engine {
     /// Returns true if a list of an effect's merchant is being read.
     pub(crate) fn is_being_read(&self, effect: &Effect) -> bool {
         let merchant = &effect.merchant;
-        self.readers.sweeps.is_reading(merchant) || self.event_schedule.is_polling(merchant)
+        self.readers.sweeps.is_reading(merchant) || self.event_schedule.under_way.contains(merchant)
     }
 
     fn read_slots(&self) -> usize {

@@ -55,9 +55,7 @@ impl Engine {
         while !waits
             && self.tasks.running(TaskClass::Work) < room.saturating_add(self.shared.resting())
         {
-            let Some(key) = self.scheduler.queue.pop_first() else {
-                return Ok(());
-            };
+            let Some(key) = self.scheduler.queue.pop_first() else { return Ok(()) };
             let work = self.planner.full_step(&self.known_state, &key).and_then(|step| step.work);
             if let Some(work) = work {
                 self.start(&key, &work)?;
@@ -85,7 +83,9 @@ impl Engine {
             StepWork::Effect(effect) if !self.enter_lane(key, effect) => self.release_slot(key),
             StepWork::Effect(effect) => {
                 self.count(key, effect)?;
-                self.start_effect(key, effect.clone());
+                let (shared, job) = (self.shared.clone(), self.job(key, effect.clone()));
+                let task = async move { perform::perform(&shared, job).await };
+                self.tasks.spawn(TaskClass::Work, task);
             }
             StepWork::Read(reading) => self.start_reading(reading.clone()),
             StepWork::Record(applied) => self.start_note(key, applied.clone()),
@@ -103,13 +103,8 @@ impl Engine {
         self.check_whole_plan();
     }
 
-    /// Starts an effect. The engine, as the single owner, assigns the number of its intent.
-    fn start_effect(&mut self, key: &Key, effect: Effect) {
-        let (shared, job) = (self.shared.clone(), self.job(key, effect));
-        self.tasks.spawn(TaskClass::Work, async move { perform::perform(&shared, job).await });
-    }
-
-    /// Builds the job of an effect, with its number and its cause.
+    /// Builds the job of an effect, with its cause and the number of its intent: the engine assigns
+    /// it as the single owner.
     pub(crate) fn job(&mut self, key: &Key, effect: Effect) -> EffectJob {
         self.shared.superseded.remove(key);
         self.known_state.task_started(key, &effect.merchant);
@@ -134,11 +129,8 @@ impl Engine {
         let account =
             reading.subject.get("account").and_then(|one| one.as_str()).map(str::to_owned);
         self.known_state.task_started(&reading.key, &reading.merchant);
-        let wallet = CredentialSource {
-            is_read,
-            account,
-            ..self.known_state.credential_source(&reading.merchant)
-        };
+        let source = self.known_state.credential_source(&reading.merchant);
+        let wallet = CredentialSource { is_read, account, ..source };
         let shared = self.shared.clone();
         self.tasks.spawn(TaskClass::Work, async move {
             read::read(&shared, reading, &wallet, RecordWhen::Always).await
@@ -154,8 +146,7 @@ impl Engine {
         let note = Observation { applied: Some(applied), ..note };
         let (shared, key) = (self.shared.clone(), key.clone());
         self.tasks.spawn(TaskClass::Work, async move {
-            let records = vec![Record::Observation(Box::new(note))];
-            shared.write(Vec::new(), records).await?;
+            shared.write(Vec::new(), vec![Record::Observation(Box::new(note))]).await?;
             Ok(TaskResult::Changed(key))
         });
     }

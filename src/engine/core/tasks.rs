@@ -5,7 +5,6 @@
 //! began later. Effects of documents start between two reads.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use tokio::sync::oneshot;
 use tokio::task::{JoinError, JoinHandle, JoinSet};
@@ -17,7 +16,6 @@ use crate::engine::protocol::query::{EngineQuery, Reply};
 
 /// Largest number of tasks that read lists, events and accounts.
 const POLLS_MAX: usize = 64;
-
 /// Largest number of merchants whose hooks run at once.
 const HOOKS_MAX: usize = 1_024;
 
@@ -99,21 +97,6 @@ pub(crate) struct TreeReadRequest {
 }
 
 impl TreeReadRequest {
-    /// Requests a read of these files, or of all files if the list is empty.
-    pub(crate) fn of_paths(paths: Vec<PathBuf>) -> Self {
-        Self { scope: ReadScope { paths, ..ReadScope::default() }, ..Self::default() }
-    }
-
-    /// Requests a read of all files for a question.
-    pub(crate) fn for_query(question: EngineQuery, reply: oneshot::Sender<Reply>) -> Self {
-        Self { questions: vec![(question, reply)], ..Self::default() }
-    }
-
-    /// Extends the read to every file's content, regardless of size and time.
-    pub(crate) fn with_contents(self) -> Self {
-        Self { scope: ReadScope { verify: true, ..self.scope }, ..self }
-    }
-
     pub(crate) fn merge(mut self, other: Self) -> Self {
         self.questions.extend(other.questions);
         Self { scope: self.scope.merge(other.scope), questions: self.questions }

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -25,13 +24,9 @@ use crate::model::effect::is_action;
 use crate::model::state::observed::Observed;
 use crate::plan::state_view::StateView;
 use crate::store::state::compact::{ArchivePolicy, CompactionRequest};
-use crate::store::state::rekey::{RekeyRequest, Rekeyer};
+use crate::store::state::rekey::RekeyRequest;
 
 impl Engine {
-    pub fn compact_with(&mut self, compaction: CompactionPlan) {
-        self.compaction = Some(compaction);
-    }
-
     pub(crate) fn compact(&self, drop_history: bool, actor: String, reply: oneshot::Sender<Reply>) {
         let Some(CompactionPlan { compactor, history, .. }) = self.compaction.clone() else {
             let why = "this process cannot compact its state".to_owned();
@@ -62,10 +57,6 @@ impl Engine {
         });
     }
 
-    pub fn rekey_with(&mut self, rekeyer: Arc<Rekeyer>) {
-        self.rekeyer = Some(rekeyer);
-    }
-
     pub(crate) fn rekey(
         &self,
         new_key_file: Option<PathBuf>,
@@ -80,14 +71,11 @@ impl Engine {
         spawn_blocking_task(async move {
             let done = rekeyer.rekey(&wanted).await;
             match &done {
-                Ok(done) => tracing::info!(
-                    generation = done.generation,
-                    actor = done.actor,
-                    "the key of the state was exchanged"
-                ),
-                Err(error) => {
-                    tracing::error!(%error, "cannot exchange the key of the state");
+                Ok(done) => {
+                    let (generation, actor) = (done.generation, &done.actor);
+                    tracing::info!(generation, actor, "the key of the state was exchanged");
                 }
+                Err(error) => tracing::error!(%error, "cannot exchange the key of the state"),
             }
             // The asker may have gone away.
             drop(reply.send(Reply::Rekeyed(done.map_err(|why| why.to_string()))));

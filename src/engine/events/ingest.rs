@@ -113,7 +113,7 @@ impl<'a> Ingest<'a> {
     /// Handles an event from before the horizon: it is no news, and a post of it no longer waits.
     fn add_lapsed(&mut self, event: &Event) -> Result<(), ReadFailure> {
         let merchant = &self.wallet.merchant;
-        let known = self.shared.facts.event(merchant, &event.id).map_err(EngineError::from)?;
+        let known = self.shared.facts.event(merchant, &event.id)?;
         if known.is_some_and(|known| known.page.is_some()) {
             let (event, at) = (event.id.clone(), self.shared.now());
             let lapsed = Lapsed { merchant: merchant.clone(), event, at };

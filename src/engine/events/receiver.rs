@@ -5,7 +5,6 @@
 //! signal.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -26,10 +25,8 @@ use crate::store::vault::keys::SealedValue;
 
 /// Longest id of an event; the service's have 22 characters (gateway-api, Event).
 const EVENT_ID_LENGTH_MAX: usize = 64;
-
 /// Largest number of waiting posts of one merchant; further ones are refused, to be sent again.
 const WAITING_MAX: u64 = 100_000;
-
 /// Largest number of malformed bodies stored for one merchant.
 const MALFORMED_MAX: u64 = 1_000;
 
@@ -46,16 +43,12 @@ pub enum Receipt {
 }
 
 /// The receiver; share it behind an `Arc`.
+#[derive(derive_more::Debug)]
+#[debug("Inbox(…)")]
 pub struct EventReceiver {
     shared: Arc<EngineShared>,
     engine: mpsc::Sender<EngineInput>,
     ledgers: Mutex<BTreeMap<Key, CachedEntry<EventLedger>>>,
-}
-
-impl fmt::Debug for EventReceiver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Inbox(…)")
-    }
 }
 
 /// The only part of a post that is used.

@@ -32,9 +32,7 @@ const LIST_LEAST: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_secs(5);
 /// Delay before a failed read is repeated.
 const FAILED: Duration = Duration::from_secs(30);
-
 const LOOKUPS_MAX: usize = 60;
-
 const REFILL: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Default)]
@@ -48,7 +46,7 @@ pub(crate) struct EventSchedule {
     budgets: BTreeMap<Key, LookupQuota>,
     /// The period without a listener before this process began.
     pub(crate) away: Option<(DateTime<Utc>, DateTime<Utc>)>,
-    under_way: BTreeSet<Key>,
+    pub(crate) under_way: BTreeSet<Key>,
     /// Lists that a person wants read again.
     pub(crate) recovery: Option<EventResync>,
 }
@@ -167,10 +165,6 @@ impl EventSchedule {
         Ok(noted.max(self.read_at.get(merchant).copied()))
     }
 
-    pub(crate) fn is_polling(&self, merchant: &Key) -> bool {
-        self.under_way.contains(merchant)
-    }
-
     /// Notes the end of a read: the answer of a recovery, if one waits for it.
     pub(crate) fn end(&mut self, looked: &PollResult, shared: &EngineShared) {
         if let Some(at) = looked.listed_at {
@@ -195,17 +189,15 @@ impl EventSchedule {
         let wait = match (looked.done, waits) {
             (false, _) => FAILED,
             (true, true) => budget.next().min(LIST_EVERY),
-            (true, false) => self.time_to_next_list(&merchant, now),
+            (true, false) => {
+                let listed = self.listed.get(&merchant);
+                let since = listed.map_or(LIST_EVERY, |at| now.saturating_duration_since(*at));
+                LIST_EVERY.saturating_sub(since)
+            }
         };
         let wait = if self.resync_start(&merchant).is_some() { Duration::ZERO } else { wait };
         self.schedule_poll(merchant, wait);
         Ok(())
-    }
-
-    fn time_to_next_list(&self, merchant: &Key, now: Instant) -> Duration {
-        let listed = self.listed.get(merchant);
-        let since = listed.map_or(LIST_EVERY, |listed| now.saturating_duration_since(*listed));
-        LIST_EVERY.saturating_sub(since)
     }
 }
 

@@ -8,6 +8,7 @@
 
 use serde_json::{Value, json};
 
+use crate::base::fault_injection;
 use crate::effects::core::expect;
 use crate::effects::core::row::{Learned, ProvenState};
 use crate::engine::executor::progress::Attempt;
@@ -27,6 +28,9 @@ use crate::model::state::credentials::RefusedCredentials;
 use crate::model::state::observed::{AppliedSpec, FactSource, Observation};
 use crate::store::vault::keys::SealedValue;
 
+const PARTNER_REFUSED: &str = "the service refuses the credentials of the partner application; \
+    check partner.client_id and partner.client_secret in reckon.yaml";
+
 impl Attempt<'_> {
     /// Handles an answer of success: it is learnt if it matches the request, and otherwise the
     /// resource is on hold.
@@ -43,7 +47,9 @@ impl Attempt<'_> {
             None
         };
         let expect = stands.as_ref().map_or(&intent.expect, |stands| &stands.expect);
-        let differing = if checks_answers() && !(reply.is_null() && proof == EffectProof::Found) {
+        // An injected fault skips the check of law 4.
+        let is_checked = !fault_injection::is_active("settled-without-comparing");
+        let differing = if is_checked && !(reply.is_null() && proof == EffectProof::Found) {
             expect::mismatches(expect, reply)
         } else {
             Vec::new()
@@ -139,21 +145,18 @@ impl Attempt<'_> {
         let remedy = class.map(|class| class.remedy(self.intent.request.auth));
         let (key, reason) = (self.intent.key.clone(), format!("the service answered {status}"));
         let closed = IntentProgress::NotSent { reason: reason.clone() };
-        Ok(match remedy {
-            Some(Remedy::TryAgain | Remedy::SlowDown) => {
-                self.write_progress(closed).await?;
-                Some(TaskResult::retry(key, TaskFailure::Unreachable(reason)))
-            }
-            Some(Remedy::AwaitOperator) => {
-                self.write_progress(closed).await?;
-                Some(TaskResult::retry(key, partner_refused()))
-            }
+        let failure = match remedy {
+            Some(Remedy::TryAgain | Remedy::SlowDown) => TaskFailure::Unreachable(reason),
+            // The token was renewed before.
+            Some(Remedy::AwaitOperator) => TaskFailure::Denied(PARTNER_REFUSED.to_owned()),
             Some(Remedy::AwaitAuthorization) => {
                 self.write_unauthorised(closed).await?;
-                Some(TaskResult::Unauthorised(key, self.intent.merchant.clone()))
+                return Ok(Some(TaskResult::Unauthorised(key, self.intent.merchant.clone())));
             }
-            Some(Remedy::AwaitDocument) | None => None,
-        })
+            Some(Remedy::AwaitDocument) | None => return Ok(None),
+        };
+        self.write_progress(closed).await?;
+        Ok(Some(TaskResult::retry(key, failure)))
     }
 
     /// Closes the intent, and records that the merchant's credentials are refused.
@@ -191,18 +194,6 @@ impl Attempt<'_> {
         self.write_doubt(reason).await?;
         self.check_before_lookup()
     }
-}
-
-/// Returns true: law 4 is checked; an injected fault skips the check.
-fn checks_answers() -> bool {
-    !crate::base::fault_injection::is_active("settled-without-comparing")
-}
-
-/// Builds the failure of refused partner credentials, after the token was renewed.
-fn partner_refused() -> TaskFailure {
-    let why = "the service refuses the credentials of the partner application; check \
-        partner.client_id and partner.client_secret in reckon.yaml";
-    TaskFailure::Denied(why.to_owned())
 }
 
 /// Returns the end of a task that was about to write its intent, if the credentials were refused

@@ -154,16 +154,12 @@ pub(crate) fn found_state(
     let known = Observed { applied: Some(intent.applied.clone()), ..known };
     let key = &shared.settings.planning.digest_key;
     let shown = detect_drift(back, row.fields, key, &known, item).map(|(applied, _)| applied);
-    let applied = mark_masked_unknown(back, shown.unwrap_or_else(|| intent.applied.clone()));
-    Ok(Some(FoundState { expect: immutable_fields(back, &intent.expect), applied }))
-}
-
-/// Marks the fields that the service only masks as unknown: they may have changed.
-fn mark_masked_unknown(back: &ReadBack, mut applied: AppliedSpec) -> AppliedSpec {
+    let mut applied = shown.unwrap_or_else(|| intent.applied.clone());
+    // The service only masks these fields: they may have changed.
     for shown in back.fields.iter().filter(|shown| shown.form == WireForm::Fingerprint) {
         drift::mark_unknown(&mut applied.spec, shown.path);
     }
-    applied
+    Ok(Some(FoundState { expect: immutable_fields(back, &intent.expect), applied }))
 }
 
 /// Keeps the expected fields, except those that can change and are visible.

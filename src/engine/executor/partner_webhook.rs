@@ -28,7 +28,6 @@ use crate::store::vault::keys::SealedValue;
 
 /// Subject whose key seals a body that matches nothing.
 const STRANGERS: &str = "inbox";
-
 /// Interval of the checks for a webhook while an answer is in doubt.
 const LOOK_EVERY: std::time::Duration = std::time::Duration::from_millis(500);
 
@@ -117,9 +116,7 @@ fn learn(
     let mut held = held_submission(shared, key, &notice.reference)?;
     for event in said.events.iter().filter(ours) {
         add_event(shared, key, event, news)?;
-        let Some((facts, secrets)) = decision(event, is_test, &notice.reference) else {
-            continue;
-        };
+        let Some((facts, secrets)) = decision(event, is_test, &notice.reference) else { continue };
         let (facts, blobs) = seal_facts(shared, key, facts, &secrets)?;
         let fact = shared.observation((key, key), FactSource::Webhook, facts);
         news.blobs.extend(blobs);

@@ -11,7 +11,7 @@ use crate::engine::executor::progress::Attempt;
 use crate::engine::executor::request::row_of;
 use crate::engine::executor::{answer, epoch, evidence, request};
 use crate::engine::handles::access::{self, CredentialError, access};
-use crate::engine::handles::shared::{EngineError, EngineResult, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::{EffectJob, TaskFailure, TaskResult};
 use crate::engine::limits::budget::Reservation;
 use crate::engine::readers::read::{self, ReadFailure};
@@ -54,7 +54,7 @@ async fn run_steps(shared: &EngineShared, job: EffectJob) -> Result<TaskResult, 
         Err(unread) => return Ok(unread.into_result(shared, job.effect.key, &wallet)?),
     };
     let reserved = shared.guard.reserve(id, &job.effect, job.rest).await;
-    let reserved = match reserved.map_err(EngineError::from)? {
+    let reserved = match reserved? {
         Ok(reserved) => reserved,
         Err(over) => {
             let unable = TaskFailure::Blocked(over.to_string());
@@ -77,8 +77,7 @@ async fn run_steps(shared: &EngineShared, job: EffectJob) -> Result<TaskResult, 
     }
     if spent.is_some() {
         // The details from which the token was made are no longer needed.
-        let borrowed = request::borrowed_details(&job.effect.key);
-        shared.erase(&borrowed)?;
+        shared.erase(&request::borrowed_details(&job.effect.key))?;
     }
     let (request, blobs) = request::stored_request(shared, &job.effect, bytes.as_deref())?;
     let mut intent = intent(job, request, baseline, &reserved);
@@ -153,8 +152,7 @@ impl Attempt<'_> {
             Outcome::NotSent { reason, retry_after_s } => {
                 let wait = Duration::from_secs(retry_after_s.unwrap_or(0));
                 let (key, reason) = (self.intent.key.clone(), reason.to_string());
-                let progress = IntentProgress::NotSent { reason: reason.clone() };
-                self.write_progress(progress).await?;
+                self.write_progress(IntentProgress::NotSent { reason: reason.clone() }).await?;
                 Ok(TaskResult::RetryLater(key, TaskFailure::Unreachable(reason), wait))
             }
             Outcome::InDoubt { reason } => {

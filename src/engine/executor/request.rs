@@ -152,11 +152,9 @@ pub(crate) fn stored_call(shared: &EngineShared, intent: &Intent) -> EngineResul
         StoredBody::None => None,
         StoredBody::Plain(text) => Some(text.clone().into_bytes()),
         StoredBody::Sealed { reference, digest: _ } => {
+            let id = intent.id;
             let reference = reference.parse().map_err(|error| {
-                EngineError::Bug(format!(
-                    "invalid reference to a sealed value: {} ({error})",
-                    intent.id
-                ))
+                EngineError::Bug(format!("invalid reference to a sealed value: {id} ({error})"))
             })?;
             Some(shared.vault.unseal(&reference)?.to_vec())
         }

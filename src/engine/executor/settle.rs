@@ -27,7 +27,6 @@ use crate::model::outcome::Outcome;
 
 /// The status of a decline (service-facts, 21).
 const DECLINED: u16 = 422;
-
 /// Number of times that an unprovable effect is made again before a person has to act.
 const REMADE_MAX: u32 = 5;
 

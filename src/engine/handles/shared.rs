@@ -49,8 +49,7 @@ pub trait SecretResolver: Send + Sync {
     }
 }
 
-/// The error of a secret that cannot be resolved: the environment, not the user's files (exit code
-/// 4).
+/// A secret cannot be resolved: the environment, not the user's files (exit code 4).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SecretError {
@@ -93,6 +92,8 @@ struct CachedMerchant {
 }
 
 /// The handles that every task uses; those that the caller supplied are reached through `Deref`.
+#[derive(derive_more::Debug)]
+#[debug("Shared({:?})", parts.settings)]
 pub struct EngineShared {
     parts: EngineParts,
     pub(crate) guard: Arc<SpendBudget>,
@@ -127,12 +128,6 @@ impl Deref for EngineShared {
     }
 }
 
-impl std::fmt::Debug for EngineShared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Shared({:?})", self.settings)
-    }
-}
-
 /// The parts of [`EngineShared`] that the caller supplies.
 #[expect(missing_debug_implementations, reason = "handles, some of which hold secrets")]
 pub struct EngineParts {
@@ -158,7 +153,6 @@ pub enum EngineError {
     /// The state could not be written or read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The vault could not be read.
     #[error(transparent)]
     Vault(#[from] VaultError),
     /// The fold could not be read.
@@ -167,7 +161,6 @@ pub enum EngineError {
     /// A task panicked or was cancelled.
     #[error("run a task of the engine: {0}")]
     Task(#[from] tokio::task::JoinError),
-    /// An impossible situation.
     #[error("internal error: {0}")]
     Bug(String),
 }

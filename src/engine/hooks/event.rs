@@ -5,7 +5,6 @@
 //! their digests.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -134,7 +133,8 @@ pub fn remote_get(merchant: &Key, name: &str, args: &Value) -> Result<RemoteGet,
 const ANSWER_BYTES_MAX: usize = 256 << 10;
 
 /// An event, and the results of its hooks.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[derive(derive_more::Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[debug("PastEvent({merchant}, {runs:?}, {failures:?})")]
 pub struct PastEvent {
     pub merchant: Key,
     /// The event as scripts see it; null if its body was erased.
@@ -144,23 +144,12 @@ pub struct PastEvent {
     pub failures: Vec<HookFailure>,
 }
 
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[derive(derive_more::Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[debug("{run:?}")]
 pub struct PastRun {
     pub run: HookRun,
     /// The answers to its reads, in order; also null if not stored (the run's digests show which).
     pub answers: Vec<Value>,
-}
-
-impl fmt::Debug for PastEvent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PastEvent({}, {:?}, {:?})", self.merchant, self.runs, self.failures)
-    }
-}
-
-impl fmt::Debug for PastRun {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}", self.run)
-    }
 }
 
 /// Seals the answers that these runs read and the words of their requests; the records refer to

@@ -33,7 +33,6 @@ use crate::scripting::hooks::Hooks;
 /// Largest number of failed hooks given to workers at once: each check decodes them until their
 /// runs are written.
 const RETRIES_MAX: usize = 256;
-
 /// Longest wait of an action for its next try, unless the action itself asks for a longer one.
 const AGAIN_MAX: Duration = Duration::from_mins(5);
 
@@ -43,6 +42,8 @@ pub(crate) enum DueAction {
     Invalid(ActionRequestId, String),
 }
 
+#[derive(derive_more::Debug)]
+#[debug("Scripts({hooks:?})")]
 pub(crate) struct Scripts {
     /// Channel from the engine's own tasks to the engine.
     sender: mpsc::UnboundedSender<EngineInput>,
@@ -264,11 +265,5 @@ impl Scripts {
             problems: found.map_or(0, |found| found.problems),
             ..HooksView::default()
         }
-    }
-}
-
-impl std::fmt::Debug for Scripts {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Scripts({:?})", self.hooks)
     }
 }

@@ -35,6 +35,8 @@ const RECENT_MAX: usize = 64;
 
 /// Desired state and facts. Every fact is read from the fold; a failed read stops the engine, since
 /// mistaking an unknown object for an absent one would create it twice.
+#[derive(derive_more::Debug)]
+#[debug("Standing({} known, {} open)", observed.len(), open.len())]
 pub struct KnownState {
     pub(crate) files: SpecFiles,
     facts: ReadModel,
@@ -50,12 +52,6 @@ pub struct KnownState {
     at_work: BTreeMap<Key, Key>,
     /// Refused effects that are tried once more, by the intent that was refused.
     tried_again: BTreeMap<Key, IntentId>,
-}
-
-impl std::fmt::Debug for KnownState {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Standing({} known, {} open)", self.observed.len(), self.open.len())
-    }
 }
 
 impl KnownState {

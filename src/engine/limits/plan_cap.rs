@@ -65,9 +65,7 @@ impl PlanCap {
 
     /// Counts the amount that an effect is about to send.
     fn count(&mut self, key: &Key, amount: i64) -> Result<(), String> {
-        let Some(planned) = self.planned.get(key).copied() else {
-            return Ok(());
-        };
+        let Some(planned) = self.planned.get(key).copied() else { return Ok(()) };
         if let Some((_, before)) = self.sent.get(key) {
             return Err(format!("{key}: planned once, but {before} was already sent"));
         }

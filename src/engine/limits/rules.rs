@@ -24,6 +24,8 @@ use crate::policy::limits::TypicalAmounts;
 use crate::policy::permission::approval_status;
 use crate::store::read_model::model::{ReadModel, ReadModelError};
 
+#[derive(derive_more::Debug)]
+#[debug("Guard({:?})", rules.limits)]
 pub(crate) struct SpendBudget {
     pub(crate) rules: PolicyRules,
     pub(crate) facts: ReadModel,
@@ -67,12 +69,6 @@ pub(crate) enum LimitDecision {
     /// A limit is exceeded, and these approvals permit that.
     Approved(Vec<String>),
     Over(Box<LimitExceeded>),
-}
-
-impl std::fmt::Debug for SpendBudget {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Guard({:?})", self.rules.limits)
-    }
 }
 
 impl SpendBudget {

@@ -2,7 +2,6 @@
 //! data of other parts of the process.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -103,15 +102,10 @@ pub struct RecordRefs {
 
 /// The value. It may hold secrets, such as addresses that are given to the service, so `Debug`
 /// shows nothing of it.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[derive(derive_more::Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[debug("Told(…)")]
 #[serde(transparent)]
 pub struct LocalReply(pub Value);
-
-impl fmt::Debug for LocalReply {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Told(…)")
-    }
-}
 
 /// An answer about the state on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -119,17 +119,12 @@ pub struct ScriptSet {
     pub problems: usize,
 }
 
-#[derive(Clone, PartialEq, Eq)]
+#[derive(derive_more::Debug, Clone, PartialEq, Eq)]
+#[debug("Notice({} bytes)", body.len())]
 pub struct IncomingWebhook {
     /// The generation of the address at which it arrived.
     pub generation: u32,
     /// The reference at the end of the path.
     pub reference: String,
     pub body: Vec<u8>,
-}
-
-impl std::fmt::Debug for IncomingWebhook {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Notice({} bytes)", self.body.len())
-    }
 }

@@ -4,8 +4,6 @@
 //! does not have yet, or for a replacement of the saved ones; a replacement link is valid only
 //! while exactly those details are saved. A token is accepted only while the method asks for one.
 
-use std::fmt;
-
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_with::skip_serializing_none;
@@ -107,15 +105,10 @@ pub type PageLink = Option<Secret>;
 
 /// A link on its way to the person who asked for it: it crosses the control socket, and nothing
 /// else.
-#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[derive(derive_more::Debug, Clone, PartialEq, Eq, Deserialize)]
+#[debug("Link(***)")]
 #[serde(transparent)]
 pub struct SecretLink(pub Secret);
-
-impl fmt::Debug for SecretLink {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Link(***)")
-    }
-}
 
 impl Serialize for SecretLink {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

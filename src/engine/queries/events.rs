@@ -15,7 +15,6 @@ use crate::model::events::event::{EventEntry, EventStatus, PartnerWebhook};
 /// Time in which the partner's webhooks are retried: 25 more tries, ten minutes apart (partner-api,
 /// Delivery rules, 3).
 const SENDER_TRIES_FOR: TimeDelta = TimeDelta::minutes(250);
-
 /// Shortest absence of the receiver that is reported.
 const AWAY_MIN: TimeDelta = TimeDelta::minutes(20);
 

@@ -30,7 +30,6 @@ type PlannedSums = BTreeMap<(Mode, Option<Key>), RunningTotals>;
 
 /// Code of a request that the service refused.
 const REFUSED: &str = "reckon::service::refused";
-
 /// Hours by which a day ends later in the last time zone than in UTC.
 const LAST_ZONE: TimeDelta = TimeDelta::hours(12);
 

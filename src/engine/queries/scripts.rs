@@ -28,9 +28,7 @@ use crate::model::plan::Step;
 use crate::plan::state_view::StateView;
 
 const SHOWN_MAX: usize = 1000;
-
 const MERCHANTS_SHOWN_MAX: usize = 100;
-
 /// The kind beside merchants whose documents have events of their own.
 const APPLICATION: &str = "MerchantApplication";
 

@@ -23,14 +23,17 @@ use crate::model::effect::RemoteReading;
 use crate::model::record::Record;
 use crate::model::state::observed::{FactSource, Observation, Observed};
 use crate::model::state::orphan::UnknownObjectsFound;
+use crate::store::read_model::model::ReadModelError;
+use crate::store::vault::frame::VaultError;
 use crate::store::vault::keys::SealedValue;
 
 /// Shortest wait before a repeated query while the service is still processing.
 const WAIT_MIN: Duration = Duration::from_secs(1);
 
 /// The reason why a query has no answer.
-#[derive(Debug)]
+#[derive(Debug, derive_more::From)]
 pub(crate) enum ReadFailure {
+    #[from(CredentialError, EngineError, ReadModelError, VaultError)]
     Access(CredentialError),
     /// The service did not answer.
     Read(ReadError),
@@ -147,7 +150,7 @@ async fn write_reading(
         set_field(&mut learned.facts, APPLICATION, Value::Null);
     }
     let (facts, blobs) = seal_facts(shared, &reading.key, learned.facts, &learned.secrets)?;
-    let known = shared.facts.observed_state(&reading.key).map_err(EngineError::from)?;
+    let known = shared.facts.observed_state(&reading.key)?;
     let keys = (&reading.key, &reading.merchant);
     let observation = shared.observation(keys, FactSource::Read, facts);
     let observation = Observation {
@@ -199,7 +202,7 @@ pub(crate) async fn answers(
     wallet: &CredentialSource,
 ) -> Result<Vec<RemoteAnswer>, ReadFailure> {
     let mut answers = Vec::with_capacity(queries.len());
-    let disowned = shared.facts.disowned_ids().map_err(EngineError::from)?;
+    let disowned = shared.facts.disowned_ids()?;
     for query in queries {
         let access = access(shared, wallet, query.call.auth)?;
         let client = access::client_for(shared, wallet, query.call.auth);
@@ -288,18 +291,6 @@ impl ReadFailure {
             }
         };
         Ok(TaskResult::RetryLater(key, unable, shared.limiter.time_until_probe()))
-    }
-}
-
-impl From<CredentialError> for ReadFailure {
-    fn from(error: CredentialError) -> Self {
-        Self::Access(error)
-    }
-}
-
-impl From<EngineError> for ReadFailure {
-    fn from(error: EngineError) -> Self {
-        Self::Access(CredentialError::Engine(error))
     }
 }
 

@@ -27,7 +27,6 @@ use crate::model::state::observed::Observed;
 
 /// Delay before a failed read is repeated.
 const AGAIN: Duration = Duration::from_mins(1);
-
 /// Divisor of the interval that gives the largest advance of a read, so that the reads are spread.
 const JITTER_PARTS: u32 = 5;
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::base::id::{Key, RemoteId};
 use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
 use crate::engine::handles::access::CredentialSource;
-use crate::engine::handles::shared::{EngineError, EngineResult, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::{ListSeen, MerchantList, SweepResult, TaskResult};
 use crate::engine::readers::compare::{ListRead, ListedObject};
 use crate::engine::readers::read::{ObjectAnswer, ReadFailure};
@@ -44,7 +44,7 @@ pub(crate) async fn sweep_each(
 ) -> Result<BTreeSet<Key>, ReadFailure> {
     let mut batch = SweepBatch::new(shared, wallet, ignored);
     for key in keys {
-        let known = shared.facts.observed_state(&key).map_err(EngineError::from)?;
+        let known = shared.facts.observed_state(&key)?;
         let Some(known) = known.filter(|known| known.exists) else { continue };
         let Some((back, id)) = read_back_of(&key, &known).zip(known.remote_id) else { continue };
         let look = ListRead { back, key: &shared.settings.planning.digest_key, at: shared.now() };

@@ -29,6 +29,8 @@ use crate::model::intent::Intent;
 /// Returns true for a resource whose step can be done now.
 pub(crate) type HasWork<'a> = &'a dyn Fn(&Key) -> bool;
 
+#[derive(derive_more::Debug)]
+#[debug("Scheduler({} busy, {} queued)", busy.len(), queue.len())]
 pub(crate) struct Scheduler {
     pub(crate) queue: BTreeSet<Key>,
     pub(crate) busy: BTreeSet<Key>,
@@ -41,12 +43,6 @@ pub(crate) struct Scheduler {
     pub(crate) targets: Option<BTreeSet<Key>>,
     pub(crate) superseded: Arc<KeySet>,
     pub(crate) limiter: Arc<Limiter>,
-}
-
-impl std::fmt::Debug for Scheduler {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Scheduler({} busy, {} queued)", self.busy.len(), self.queue.len())
-    }
 }
 
 impl Scheduler {
