@@ -128,14 +128,11 @@ impl Engine {
 
     pub fn view(&self) -> EngineView<'_> {
         EngineView {
-            shared: &self.shared,
-            known_state: &self.known_state,
-            planner: &self.planner,
+            snapshot: snapshot!(self),
             scheduler: &self.scheduler,
             readers: &self.readers,
             event_schedule: &self.event_schedule,
             scripts: &self.scripts,
-            stopping: self.stopping,
         }
     }
 
@@ -292,7 +289,8 @@ impl Engine {
             EngineInput::Stop => {
                 self.stopping = true;
                 self.shared.stop();
-                self.scheduler.lanes.drop_deferred();
+                // The clients of waiting actions get no answer, and ask the next process again.
+                self.scheduler.lanes.acts.clear();
             }
         }
         Ok(())

@@ -53,7 +53,7 @@ impl Engine {
     /// Frees the lane of this resource, and requests the deferred actions again.
     pub(crate) fn leave_lane(&mut self, key: &Key) {
         self.scheduler.leave_lane(key, &|key| self.planner.has_work(key));
-        for (asked, reply) in self.scheduler.lanes.take_deferred() {
+        for (asked, reply) in std::mem::take(&mut self.scheduler.lanes.acts) {
             self.act(asked, reply);
         }
     }
@@ -144,7 +144,7 @@ impl Engine {
             let applied = known.as_ref().and_then(|known| known.applied.as_ref());
             applied.is_some_and(|applied| applied.digest == *digest)
         };
-        let tried = self.plan_cap.as_ref().and_then(|cap| cap.last_try(key));
+        let tried = self.plan_cap.as_ref().and_then(|cap| cap.tries.get(key));
         let undone = tried.is_some_and(|digest| !is_applied(digest));
         if undone && self.known_state.open_intent(key).is_none() {
             self.uncount(key);

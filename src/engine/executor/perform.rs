@@ -118,8 +118,8 @@ pub(crate) fn intent(
         subject: effect.subject,
         on_doubt: effect.on_doubt,
         cause,
-        at: reserved.at(),
-        exposure: if counts { reserved.stake() } else { Exposure::default() },
+        at: reserved.at,
+        exposure: if counts { reserved.stake.clone() } else { Exposure::default() },
     }
 }
 

@@ -77,7 +77,9 @@ impl HookBatch {
         while self.is_open(pace, since)? {
             let Some(open) = &mut self.open else { break };
             let ended = open.run(&self.context)?;
-            if let Some(wanted) = self.needed_read() {
+            // The read at which the try stopped.
+            let wanted = open.answers.state.lock().wanted.take();
+            if let Some(wanted) = wanted.filter(|_| open.fetched < ANSWERS_MAX) {
                 return Ok(Some(wanted));
             }
             self.close(ended, pace);
@@ -105,18 +107,14 @@ impl HookBatch {
         while self.open.is_none() && (!self.has_begun || (self.weight < WEIGHT_MAX && in_time())) {
             let Some(todo) = self.todo.front() else { return Ok(false) };
             let begun = self.context.begin(todo)?;
-            self.open = begun.map(|begun| OpenRun::new(begun, &self.context));
+            let answers = Arc::new(Answers::new(self.context.clone()));
+            self.open = begun.map(|begun| OpenRun { begun, answers, fetched: 0 });
             self.has_begun = true;
             if let Some(WorkItem::Event(number, _)) = self.todo.pop_front() {
                 self.at = number;
             }
         }
         Ok(self.open.is_some())
-    }
-
-    fn needed_read(&self) -> Option<NeededRead> {
-        let open = self.open.as_ref()?;
-        open.answers.take_needed_read().filter(|_| open.fetched < ANSWERS_MAX)
     }
 
     fn close(&mut self, ended: Result<HookRun, String>, pace: StretchLimits) {
@@ -133,10 +131,6 @@ fn weight(run: &HookRun) -> usize {
 }
 
 impl OpenRun {
-    fn new(begun: StartedRun, ground: &Arc<BatchContext>) -> Self {
-        Self { begun, answers: Arc::new(Answers::new(ground.clone())), fetched: 0 }
-    }
-
     /// Runs one try on this thread. A panic in it affects nothing else.
     fn run(&mut self, ground: &BatchContext) -> EngineResult<Result<HookRun, String>> {
         if self.begun.is_too_deep() {
@@ -205,11 +199,6 @@ struct AnswerState {
 impl Answers {
     pub(crate) fn new(ground: Arc<BatchContext>) -> Self {
         Self { context: ground, state: Mutex::default() }
-    }
-
-    /// Returns the read at which the last try stopped.
-    pub(crate) fn take_needed_read(&self) -> Option<NeededRead> {
-        self.state.lock().wanted.take()
     }
 
     pub(crate) fn add_answer(&self, wanted: &NeededRead, answer: Result<Value, String>) {

@@ -74,40 +74,24 @@ impl BatchContext {
 
     fn begin_event(&self, number: u64, id: Option<&str>) -> EngineResult<Option<StartedRun>> {
         let Some(id) = id else { return Ok(None) };
-        let Some(told) = self.verified_event(id)?.filter(|told| !told.quiet) else {
-            return Ok(None);
-        };
-        let Some(handler) = self.hooks.handler(&self.script, &told.kind) else { return Ok(None) };
+        let verified = self.verified_event(id)?.filter(|verified| !verified.quiet);
+        let Some(verified) = verified else { return Ok(None) };
+        let handler = self.hooks.handler(&self.script, &verified.kind);
+        let Some(handler) = handler else { return Ok(None) };
         // Data that was erased with its merchant is not shown to scripts.
-        let Some(event) = self.event_for_run(&told)? else { return Ok(None) };
-        let (event, depth, number) = (Some(event), self.depth(&told)?, Some(number));
-        Ok(Some(StartedRun {
-            verified: told,
-            event,
-            handler,
-            tries: 1,
-            depth,
-            number,
-            formerly: None,
-        }))
+        let Some(event) = self.event_for_run(&verified)? else { return Ok(None) };
+        let (event, depth, number) = (Some(event), self.depth(&verified)?, Some(number));
+        Ok(Some(StartedRun { verified, event, handler, tries: 1, depth, number, formerly: None }))
     }
 
     fn begin_retry(&self, failed: &FailedHook) -> EngineResult<Option<StartedRun>> {
-        let Some(told) = self.verified_event(&failed.event)? else { return Ok(None) };
+        let Some(verified) = self.verified_event(&failed.event)? else { return Ok(None) };
         let HookFailure { script: known, function, tries, .. } = &failed.failed;
         let handler = EventHandler { script: self.script.clone(), function: function.clone() };
-        let (event, depth) = (self.event_for_run(&told)?, self.depth(&told)?);
+        let (event, depth) = (self.event_for_run(&verified)?, self.depth(&verified)?);
         let formerly = (*known != self.script).then(|| known.clone());
         let tries = tries.saturating_add(1);
-        Ok(Some(StartedRun {
-            verified: told,
-            event,
-            handler,
-            tries,
-            depth,
-            number: None,
-            formerly,
-        }))
+        Ok(Some(StartedRun { verified, event, handler, tries, depth, number: None, formerly }))
     }
 
     /// Returns the event as the script gets it; `None` if it was erased with its merchant.

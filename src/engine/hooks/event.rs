@@ -59,10 +59,8 @@ fn open_body(
     shared: &EngineShared,
     told: &VerifiedEvent,
 ) -> EngineResult<Option<Zeroizing<Vec<u8>>>> {
-    let body = told.body.parse();
-    let body =
-        body.map_err(|error| EngineError::Bug(format!("an event names no blob: {error}")))?;
-    match shared.vault.unseal(&body) {
+    let bug = |error| EngineError::Bug(format!("an event names no blob: {error}"));
+    match shared.vault.unseal(&told.body.parse().map_err(bug)?) {
         Err(VaultError::Erased { .. }) => Ok(None),
         opened => Ok(Some(opened?)),
     }
@@ -71,6 +69,7 @@ fn open_body(
 /// Returns all fields but the record that the event shows.
 fn event_fields(told: &VerifiedEvent, mode: Value) -> Value {
     let resource = told.resources.iter().find(|key| !is_action(key));
+    let resource = resource.map(|key| format!("{}/{}", key.kind, display_name(key)));
     let own = told.merchant.kind.as_str() == MERCHANT;
     let fields = [
         ("id", Value::from(told.event.as_str())),
@@ -78,10 +77,7 @@ fn event_fields(told: &VerifiedEvent, mode: Value) -> Value {
         ("created", Value::from(timestamp(&told.created))),
         ("mode", mode),
         ("merchant", Value::from(own.then(|| display_name(&told.merchant)))),
-        (
-            "resource",
-            Value::from(resource.map(|key| format!("{}/{}", key.kind, display_name(key)))),
-        ),
+        ("resource", Value::from(resource)),
         ("data", Value::Null),
         ("previous", json!(told.previous)),
     ];
@@ -198,12 +194,11 @@ pub fn past_events(shared: &EngineShared, past: EventHistory) -> Vec<PastEvent> 
             scripts.insert(run.script.clone(), Ok(run));
         }
     }
-    told.iter()
-        .map(|told| {
-            let scripts = ends.remove(&(told.merchant.clone(), told.event.clone()));
-            past_event(shared, told, scripts.unwrap_or_default())
-        })
-        .collect()
+    let past = told.iter().map(|told| {
+        let scripts = ends.remove(&(told.merchant.clone(), told.event.clone()));
+        past_event(shared, told, scripts.unwrap_or_default())
+    });
+    past.collect()
 }
 
 /// The result of a script's last run on an event.

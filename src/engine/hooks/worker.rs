@@ -215,12 +215,8 @@ impl MerchantWorker {
         let to = free.map(|(_, place)| place.at).min().unwrap_or(all);
         if to > ledger.ran_to {
             let merchant = self.merchant.clone();
-            records.push(Record::CursorAdvanced(Box::new(CursorAdvanced {
-                merchant,
-                to,
-                script: None,
-                held_back: held,
-            })));
+            let passed = CursorAdvanced { merchant, to, script: None, held_back: held };
+            records.push(Record::CursorAdvanced(Box::new(passed)));
         }
         if records.is_empty() {
             return Ok(());

@@ -274,8 +274,8 @@ fn unreadable(key: &Key, error: &serde_json::Error) -> Observed {
 }
 
 /// State that a part reads beside its own.
-#[derive(Clone, Copy)]
-pub(crate) struct Snapshot<'a> {
+#[derive(Debug, Clone, Copy)]
+pub struct Snapshot<'a> {
     pub(crate) shared: &'a Arc<EngineShared>,
     pub(crate) known_state: &'a KnownState,
     pub(crate) planner: &'a Planner,

@@ -30,7 +30,7 @@ pub(crate) struct PlanCap {
     sent: BTreeMap<Key, (CurrencyAndMode, i64)>,
     sums: BTreeMap<CurrencyAndMode, i64>,
     /// Digest that the last try of each resource was to apply at the service.
-    tries: BTreeMap<Key, Digest>,
+    pub(crate) tries: BTreeMap<Key, Digest>,
 }
 
 /// The largest amount that a step may ask for at once.
@@ -111,11 +111,6 @@ impl PlanCap {
         self.count(key, amount)?;
         self.tries.insert(key.clone(), effect.applied.digest);
         Ok(())
-    }
-
-    /// Returns the digest that the last try of a resource was to apply.
-    pub(crate) fn last_try(&self, key: &Key) -> Option<&Digest> {
-        self.tries.get(key)
     }
 }
 

@@ -64,7 +64,6 @@ impl PlanLimitExceeded {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LimitDecision {
-    /// No limit is exceeded.
     Within,
     /// A limit is exceeded, and these approvals permit that.
     Approved(Vec<String>),
@@ -119,14 +118,8 @@ impl SpendBudget {
         rest: &dyn Fn() -> Digest,
         pending: bool,
     ) -> Result<LimitDecision, ReadModelError> {
-        let past = CountedSpend {
-            guard: self,
-            counting,
-            now,
-            mode: wish.mode,
-            pending,
-            failed: None.into(),
-        };
+        let (mode, failed) = (wish.mode, RefCell::default());
+        let past = CountedSpend { guard: self, counting, now, mode, pending, failed };
         let limits = &self.rules.limits;
         let whole = || {
             let whole = counting.whole.iter().find(|whole| whole.concerns(wish));
@@ -138,12 +131,8 @@ impl SpendBudget {
         if let Some(error) = past.failed.into_inner() {
             return Err(error);
         }
-        match over {
-            None => Ok(LimitDecision::Within),
-            Some(over) => {
-                Ok(self.apply_approvals(over, wish, rest(), now, &self.facts.plan_approvals()?))
-            }
-        }
+        let Some(over) = over else { return Ok(LimitDecision::Within) };
+        Ok(self.apply_approvals(over, wish, rest(), now, &self.facts.plan_approvals()?))
     }
 
     /// Decides if approvals permit an exceeded limit.

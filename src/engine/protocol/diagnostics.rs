@@ -22,17 +22,13 @@ pub struct Metrics {
     /// Resources by each condition and its status.
     #[serde(default)]
     pub conditions: BTreeMap<String, BTreeMap<String, u64>>,
-    /// Resources that a limit blocks.
     pub over_limit: u64,
-    /// Resources that wait for another try.
     pub backoff: u64,
-    /// Objects that may exist twice.
     pub possible_orphans: u64,
     /// Syncs of the journal: for each upper bound in microseconds, the number that took no longer.
     pub sync_within_us: Vec<(u64, u64)>,
     /// Number of syncs, and their total duration in microseconds.
     pub syncs: (u64, u64),
-    /// State of events and of their hooks.
     pub events: EventTotals,
     /// Posts answered since the process began, by answer; the HTTP server adds them.
     pub posts: BTreeMap<String, u64>,
@@ -62,7 +58,6 @@ pub struct EventTotals {
     /// one for each merchant.
     #[serde(default)]
     pub hooks_stopped: u64,
-    /// Values that scripts keep.
     #[serde(default)]
     pub kept: ScriptValuesSize,
     /// Seconds since the horizon up to which settled events are dropped, of the merchant that is

@@ -48,14 +48,12 @@ pub struct ReceiverView {
     pub age_seconds: Option<i64>,
     /// Seconds since the list was last read.
     pub lag_seconds: Option<i64>,
-    /// Counts and times.
     pub ledger: EventLedger,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EventView {
     pub merchant: String,
-    /// The service's id of the event.
     pub id: String,
     /// Its type, once the service showed it.
     #[serde(rename = "type")]
@@ -68,7 +66,6 @@ pub struct EventView {
     /// Freshness compared with the object's version known before.
     #[serde(rename = "standing")]
     pub freshness: Option<Freshness>,
-    /// The way by which it was read.
     pub via: Option<Via>,
     pub posts: u32,
     pub first: String,

@@ -23,7 +23,6 @@ use crate::scripting::hooks::Hooks;
 pub enum EngineInput {
     /// Files may have changed; an empty list means the whole tree.
     Files(Vec<PathBuf>),
-    /// Asks a question; the answer returns over the channel.
     Ask(EngineQuery, oneshot::Sender<Reply>),
     /// Reads the content of every file again, regardless of size and time, and answers the plan.
     Verify(oneshot::Sender<Reply>),
@@ -104,7 +103,6 @@ pub struct AllowPrune {
 }
 
 impl AllowPrune {
-    /// Returns true if nothing is permitted.
     pub fn is_empty(&self) -> bool {
         !self.all && self.keys.is_empty()
     }

@@ -32,7 +32,6 @@ pub struct IntentView {
     /// The same name as fields of the service hold it.
     pub mark: String,
     pub at: String,
-    /// Evidence for a person who settles it.
     #[serde(default)]
     pub evidence: IntentEvidence,
 }
@@ -156,7 +155,6 @@ fn caused_by(cause: &Cause) -> Option<String> {
 pub struct UnknownObjectView {
     pub id: String,
     pub list: String,
-    /// The mark of ours that it carries.
     pub mark: String,
     pub key: Key,
     /// True if it is a second object with that mark.

@@ -49,7 +49,6 @@ pub struct IntakePage {
     pub sort: &'static str,
     pub public_key: String,
     pub merchant: Option<String>,
-    /// Test or live.
     pub mode: Mode,
     /// Address from which the service's own fields are loaded.
     pub service: String,
@@ -69,11 +68,8 @@ pub struct AttachToken {
     #[serde(serialize_with = "serialize_exposed")]
     pub token: Secret,
     /// Further tokens of the same details, one for each recurring charge that the method pays.
-    #[serde(
-        default,
-        serialize_with = "serialize_all_exposed",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(serialize_with = "serialize_all_exposed")]
     pub more: Vec<Secret>,
     /// True if the token may replace the saved details. A payer's link contains this itself.
     #[serde(default)]

@@ -28,7 +28,6 @@ pub enum EngineQuery {
     /// One resource with all its properties.
     Resource(Key),
     Metrics,
-    /// Every intent that is not closed.
     Intents,
     Events(EventsWanted),
     Event(String),
@@ -76,14 +75,12 @@ pub enum Reply {
     Resources(Vec<ResourceView>),
     Resource(Option<Box<ResourceView>>),
     Metrics(Box<Metrics>),
-    /// Open intents and possible orphans.
     Intents(IntentsView),
     Events(Box<EventsView>),
     Event(Option<Box<EventView>>),
     Hooks(Box<HooksView>),
     /// Number of hooks that are run again.
     Replayed(usize),
-    /// Data for scripts, or the reason why there is none.
     #[serde(rename = "known")]
     ScriptData(Result<Value, String>),
     Plan(Box<PlanView>),
@@ -121,11 +118,8 @@ pub enum Reply {
     Addresses(Vec<(WebhookAddress, Rotation)>),
     /// The addresses that a rotation concerned, or the reason of its refusal.
     Rotated(Result<Vec<WebhookAddress>, String>),
-    /// Result of a compaction of the state, or the reason of its failure.
     Compacted(Result<Box<CompactionResult>, String>),
-    /// Result of a change of the state's key, or the reason why there was none.
     Rekeyed(Result<Rekeyed, String>),
-    /// Content of the lists of events, or the reason why they were not read.
     Recovered(Result<Vec<ResyncedEvents>, String>),
     /// The acknowledged resource that was made again; `None`: no such intent is listed.
     OrphanSeen(Option<Key>),

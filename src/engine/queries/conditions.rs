@@ -23,7 +23,6 @@ pub(crate) struct ConditionInputs<'a> {
     /// True if it is suspended, by a person or by its document.
     pub suspended: bool,
     pub unable: Option<&'a TaskFailure>,
-    /// The confidence in the known state of its object.
     pub confidence: Option<Confidence>,
 }
 
@@ -66,17 +65,12 @@ type ReasonText = (&'static str, String);
 pub(crate) fn in_sync(known: &ConditionInputs<'_>) -> ReasonText {
     let last = known.observed.map(|observed| timestamp(&observed.at));
     let last = last.unwrap_or_else(|| "an unknown time".to_owned());
-    match known.confidence {
-        Some(Confidence::CannotBeVerified) => (
-            "NotVerified",
-            format!("last known to match the file at {last}; the service does not show it since"),
-        ),
-        Some(Confidence::LastKnown) => (
-            "NotVerified",
-            format!("last known to match the file at {last}; it was not read again since"),
-        ),
-        Some(Confidence::Verified) | None => ("InSync", known.step.reason.to_string()),
-    }
+    let why = match known.confidence {
+        Some(Confidence::CannotBeVerified) => "the service does not show it since",
+        Some(Confidence::LastKnown) => "it was not read again since",
+        Some(Confidence::Verified) | None => return ("InSync", known.step.reason.to_string()),
+    };
+    ("NotVerified", format!("last known to match the file at {last}; {why}"))
 }
 
 fn synced_condition(known: &ConditionInputs<'_>, status: ConditionStatus) -> ReasonText {

@@ -96,14 +96,8 @@ fn unknown_object_view(
         None => format!("reckon import KIND/NAME {id}"),
     };
     let way_out = vec![import, format!("reckon forget {id}")];
-    UnknownObjectView {
-        id: id.to_string(),
-        list: list.clone(),
-        mark: mark.to_string(),
-        key,
-        second: *second,
-        way_out,
-    }
+    let (id, mark, list) = (id.to_string(), mark.to_string(), list.clone());
+    UnknownObjectView { id, list, mark, key, second: *second, way_out }
 }
 
 /// Lists the objects with unknown marks that a state has found so far.
@@ -115,10 +109,8 @@ pub fn disown_preview(facts: &ReadModel) -> Result<DisownPreview, ReadModelError
     let mut sums: BTreeMap<(Currency, Mode), i64> = BTreeMap::new();
     for (id, holder) in facts.unknown_objects()? {
         let Some(known) = facts.observed_state(&holder)? else { continue };
-        let found = known
-            .unknown_objects
-            .iter()
-            .find(|stray| stray.id.as_str() == id && !stray.is_duplicate);
+        let mut strays = known.unknown_objects.iter();
+        let found = strays.find(|stray| stray.id.as_str() == id && !stray.is_duplicate);
         let Some(stray) = found else { continue };
         let mode = merchant_mode(facts, &known.merchant)?;
         if let Some(active) = stray.collection.as_ref().filter(|collects| collects.is_active()) {
@@ -128,10 +120,8 @@ pub fn disown_preview(facts: &ReadModel) -> Result<DisownPreview, ReadModelError
         }
         all.objects.push(disowned_view(stray, known.merchant.clone(), mode));
     }
-    all.totals = sums
-        .into_iter()
-        .map(|((currency, mode), sum)| collected_money(currency, mode, sum))
-        .collect();
+    let money = |((currency, mode), sum)| collected_money(currency, mode, sum);
+    all.totals = sums.into_iter().map(money).collect();
     Ok(all)
 }
 

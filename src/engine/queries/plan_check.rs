@@ -61,11 +61,8 @@ impl EngineView<'_> {
                 let counted = guard.facts.tally((span, name), mode, merchant.as_ref())?;
                 Ok(add_planned(counted, &planned))
             };
-            let over = check_plan(
-                section,
-                &with(LimitPeriod::Run, &run)?,
-                &with(LimitPeriod::Day, &today)?,
-            );
+            let in_run = with(LimitPeriod::Run, &run)?;
+            let over = check_plan(section, &in_run, &with(LimitPeriod::Day, &today)?);
             let over = over.into_iter().filter(|(about, _)| about.is_in(&planned));
             found.extend(over.map(|(about, over)| PlanLimitExceeded {
                 mode,
@@ -101,8 +98,8 @@ impl EngineView<'_> {
         let mut modes: BTreeMap<Key, Option<Mode>> = BTreeMap::new();
         self.planner.steps().filter_map(move |step| {
             let over = matches!(step.reason, Reason::OverLimit(_));
-            let stake = Exposure::new(&step.money, step.counts);
-            if stake.is_empty() || !(over || step.action.is_change()) {
+            let exposure = Exposure::new(&step.money, step.counts);
+            if exposure.is_empty() || !(over || step.action.is_change()) {
                 return None;
             }
             let manifest = self.known_state.desired().manifests.get(&step.key);
@@ -112,14 +109,14 @@ impl EngineView<'_> {
             let mode = *modes.entry(merchant.clone()).or_insert_with(|| self.mode(&merchant));
             let said = manifest.map(|manifest| manifest.annotations.generation);
             let generation = generation_of(said, known.as_deref());
-            let key = step.key.clone();
+            let (key, amountless_digest) = (step.key.clone(), None);
             Some(SpendRequest {
                 key,
                 merchant,
                 mode: mode?,
                 generation,
-                amountless_digest: None,
-                exposure: stake,
+                amountless_digest,
+                exposure,
             })
         })
     }
@@ -147,10 +144,8 @@ impl EngineView<'_> {
 
     /// Returns warnings of dates that are over, if an object is to be created.
     fn overdue(&self, step: &Step) -> Vec<PlacedIssue> {
-        let is_new = matches!(
-            step.action,
-            PlannedAction::Create | PlannedAction::Wait | PlannedAction::Blocked
-        ) && step.remote_id.is_none();
+        let creating = [PlannedAction::Create, PlannedAction::Wait, PlannedAction::Blocked];
+        let is_new = creating.contains(&step.action) && step.remote_id.is_none();
         let manifest = self.known_state.desired().manifest(&step.key).filter(|_| is_new);
         let today = self.shared.now().checked_sub_signed(LAST_ZONE);
         let row = register::find(step.key.kind.as_str());

@@ -37,11 +37,8 @@ impl EngineView<'_> {
 
     /// Returns the status of each condition of a resource, without messages.
     pub(crate) fn statuses(&self, step: &Step) -> [(ConditionType, ConditionStatus); 4] {
-        let unable = self
-            .scheduler
-            .failures
-            .get(&step.key)
-            .filter(|_| self.known_state.open_intent(&step.key).is_none());
+        let unable = self.scheduler.failures.get(&step.key);
+        let unable = unable.filter(|_| self.known_state.open_intent(&step.key).is_none());
         conditions::statuses(step, self.is_suspended(&step.key), unable)
     }
 
@@ -103,10 +100,6 @@ impl EngineView<'_> {
     pub(crate) fn is_suspended(&self, key: &Key) -> bool {
         let document = self.known_state.desired().manifests.get(key);
         document.is_some_and(|one| one.annotations.suspend) || self.suspension(key).is_some()
-    }
-
-    pub(crate) fn suspended_count(&self) -> usize {
-        self.known_state.suspension_count(self.shared.now())
     }
 
     /// Returns the resources that a suspension of this one affects: for a merchant, also those

@@ -43,10 +43,8 @@ impl EngineView<'_> {
         view.undone = self.shared.facts.failed_actions()?.iter().map(failed_action_view).collect();
         for pending in self.shared.facts.first_pending(SHOWN_MAX)? {
             let held = known_state::unprovable_action_reason(&self.shared.facts, &pending)?;
-            view.waiting.push(ActionView {
-                waits: self.doubt_reason(&pending),
-                ..action_view(&pending, held)
-            });
+            let waits = self.doubt_reason(&pending);
+            view.waiting.push(ActionView { waits, ..action_view(&pending, held) });
         }
         view.failed = again.into_iter().map(failed_run_view).collect();
         view.dead = dead.into_iter().map(failed_run_view).collect();
@@ -166,21 +164,16 @@ impl EngineView<'_> {
         let owners = owners.filter(|key| [MERCHANT, APPLICATION].contains(&key.kind.as_str()));
         for owner in owners {
             let entry = self.shared.facts.event(owner, id).map_err(|error| error.to_string())?;
-            match entry.map(|entry| entry.status) {
-                None => {}
+            let why = match entry.map(|entry| entry.status) {
+                None => continue,
                 Some(EventStatus::Verified(told)) => {
                     return event_value(self.shared, &told).map_err(|error| error.to_string());
                 }
-                Some(EventStatus::Waiting) => {
-                    return Err("posted, but not verified yet".to_owned());
-                }
-                Some(EventStatus::Forged) => {
-                    return Err("forged: the service does not have it".to_owned());
-                }
-                Some(EventStatus::OtherMode) => {
-                    return Err("posted to the address of the other mode".to_owned());
-                }
-            }
+                Some(EventStatus::Waiting) => "posted, but not verified yet",
+                Some(EventStatus::Forged) => "forged: the service does not have it",
+                Some(EventStatus::OtherMode) => "posted to the address of the other mode",
+            };
+            return Err(why.to_owned());
         }
         Ok(Value::Null)
     }
@@ -256,16 +249,8 @@ fn without_secrets(key: &Key, spec: &Value) -> Value {
 }
 
 fn fits(seen: &Value, filter: &Value) -> bool {
-    match filter {
-        Value::Object(fields) => fields
-            .iter()
-            .all(|(name, wanted)| seen.get(name).is_some_and(|seen| fits(seen, wanted))),
-        wanted @ (Value::Null
-        | Value::Bool(_)
-        | Value::Number(_)
-        | Value::String(_)
-        | Value::Array(_)) => seen == wanted,
-    }
+    let Value::Object(fields) = filter else { return seen == filter };
+    fields.iter().all(|(name, wanted)| seen.get(name).is_some_and(|seen| fits(seen, wanted)))
 }
 
 #[cfg(test)]

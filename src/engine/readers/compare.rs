@@ -80,14 +80,9 @@ impl ListRead<'_> {
         is_news.then(|| self.record(&found.key, known, applied, facts))
     }
 
-    /// Returns the record of an object that no longer exists.
-    pub(crate) fn missing_record(&self, key: &Key, known: &Observed) -> Option<Record> {
-        self.ended_record(key, known, "it was removed on the service")
-    }
-
-    /// Returns the record of an object that was ended at the service: it is not made again by
-    /// itself.
-    fn ended_record(&self, key: &Key, known: &Observed, why: &str) -> Option<Record> {
+    /// Returns the record of an object that was ended or removed at the service: it is not made
+    /// again by itself.
+    pub(crate) fn ended_record(&self, key: &Key, known: &Observed, why: &str) -> Option<Record> {
         let told = json!({"id": known.remote_id, "why": why});
         let same = |name: &str| known.fact(VANISHED).get(name) == told.get(name);
         let facts = Map::from_iter([(VANISHED.to_owned(), told.clone())]);
@@ -129,12 +124,9 @@ fn without_ignored(
     ignored: &[String],
 ) -> Option<(AppliedSpec, Vec<String>)> {
     let is_ignored = |path: &String| {
-        ignored.iter().any(|one| {
-            one == "*"
-                || path
-                    .strip_prefix(one.as_str())
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        })
+        let rest_behind = |one: &String| path.strip_prefix(one.as_str());
+        let is_field = |rest: &str| rest.is_empty() || rest.starts_with('.');
+        ignored.iter().any(|one| one == "*" || rest_behind(one).is_some_and(is_field))
     };
     let (minded, left): (Vec<String>, Vec<String>) =
         paths.into_iter().partition(|path| !is_ignored(path));
@@ -234,10 +226,8 @@ fn unknown_object(
     };
     let under_way = shared.facts.open_intent(&key)?.is_some();
     let partner = &shared.settings.planning.partner;
-    let other = shared
-        .facts
-        .observed_state(&key)?
-        .is_none_or(|known| known.at <= at && is_present(partner, &key, &known, &mark));
+    let known = shared.facts.observed_state(&key)?;
+    let other = known.is_none_or(|one| one.at <= at && is_present(partner, &key, &one, &mark));
     let there = (back.ended_reason)(item).is_none();
     Ok((other && there && !under_way).then(|| (key, stray(true))))
 }

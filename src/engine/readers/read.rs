@@ -76,23 +76,18 @@ async fn run_queries(
         Ok(learned) => return write_reading(shared, reading, wallet, learned).await,
         Err(failed) => failed,
     };
-    let record = match failed {
-        ReadingError::RetryLater(reason) => {
-            return Ok(TaskResult::retry(key, TaskFailure::Blocked(reason)));
-        }
-        ReadingError::Mismatch(reason) => {
-            return Ok(TaskResult::retry(key, TaskFailure::Mismatch(reason)));
-        }
-        ReadingError::InProgress(reason) => {
-            return Ok(TaskResult::RetryLater(key, TaskFailure::Waiting(reason), WAIT_MIN));
-        }
+    let (failure, wait) = match failed {
+        ReadingError::RetryLater(reason) => (TaskFailure::Blocked(reason), Duration::ZERO),
+        ReadingError::Mismatch(reason) => (TaskFailure::Mismatch(reason), Duration::ZERO),
+        ReadingError::InProgress(reason) => (TaskFailure::Waiting(reason), WAIT_MIN),
         ReadingError::UnknownObjects(found) => {
-            let (key, merchant, at) = (key.clone(), reading.merchant.clone(), shared.now());
-            Record::UnknownObjects(Box::new(UnknownObjectsFound { key, merchant, found, at }))
+            let (merchant, at) = (reading.merchant.clone(), shared.now());
+            let found = UnknownObjectsFound { key: key.clone(), merchant, found, at };
+            shared.write(Vec::new(), vec![Record::UnknownObjects(Box::new(found))]).await?;
+            return Ok(TaskResult::Changed(key));
         }
     };
-    shared.write(Vec::new(), vec![record]).await?;
-    Ok(TaskResult::Changed(key))
+    Ok(TaskResult::RetryLater(key, failure, wait))
 }
 
 /// Returns true if the results of a reading are known already, its secrets included.

@@ -70,11 +70,8 @@ fn expected_objects(
     shared.facts.each_observed(|key, known| {
         let shown = read_back_of(&key, &known);
         let same = shown.is_some_and(|shown| std::ptr::eq(shown, back));
-        if let (true, true, Some(id)) =
-            (same && known.exists, known.merchant == *merchant, known.remote_id)
-        {
-            ours.insert(id, key);
-        }
+        let is_ours = same && known.exists && known.merchant == *merchant;
+        ours.extend(known.remote_id.filter(|_| is_ours).map(|id| (id, key)));
         Ok(())
     })?;
     Ok(ours)
@@ -153,7 +150,7 @@ impl<'a> SweepBatch<'a> {
         let Some(known) = known_unless_busy(self.shared, &key, id)? else { return Ok(()) };
         let query = RemoteQuery::one((look.back.one)(id));
         let told = match read::object(self.shared, query, self.wallet).await? {
-            ObjectAnswer::Gone => look.missing_record(&key, &known),
+            ObjectAnswer::Gone => look.ended_record(&key, &known, "it was removed on the service"),
             ObjectAnswer::Object(item) => {
                 let found = ListedObject { key: key.clone(), item: &item };
                 look.compare(&found, &known, self.paths(&key))

@@ -56,8 +56,12 @@ impl Scheduler {
         if working.any(|one| one.name == lane.name && one.merchant == lane.merchant) {
             return Err(LaneBlocked::Running);
         }
-        if let Some(other) = lane.strict.then(|| unsettled_in_lane(key, &lane, open)).flatten() {
-            return Err(LaneBlocked::Unsettled(other));
+        if lane.strict {
+            let mut open = open.filter(|one| one.key != *key && one.merchant == lane.merchant);
+            let is_same = |other: LaneKey| other.name == lane.name;
+            if let Some(other) = open.find(|one| lane_of_intent(one).is_some_and(is_same)) {
+                return Err(LaneBlocked::Unsettled(other.key.short()));
+            }
         }
         self.lanes.working.insert(key.clone(), lane);
         Ok(())
@@ -161,14 +165,4 @@ impl Scheduler {
         let waiting: BTreeSet<Key> = waiting.map(|(key, _)| key.clone()).collect();
         self.backoff.make_due(&waiting);
     }
-}
-
-fn unsettled_in_lane<'a>(
-    key: &Key,
-    lane: &LaneKey,
-    open: impl Iterator<Item = &'a Intent>,
-) -> Option<String> {
-    let mut open = open.filter(|one| one.key != *key && one.merchant == lane.merchant);
-    let same = open.find(|one| lane_of_intent(one).is_some_and(|other| other.name == lane.name));
-    same.map(|one| one.key.short())
 }

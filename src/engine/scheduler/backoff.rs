@@ -29,7 +29,8 @@ struct BackoffEntry {
 #[derive(Debug, Default)]
 pub struct Backoff {
     waiting: BTreeMap<Key, BackoffEntry>,
-    timers: Timers<Key, Instant>,
+    /// Empty if no resource will be retried.
+    pub(crate) timers: Timers<Key, Instant>,
 }
 
 impl Backoff {
@@ -82,11 +83,6 @@ impl Backoff {
 
     pub(crate) fn len(&self) -> usize {
         self.waiting.len()
-    }
-
-    /// Returns true if no resource will be retried.
-    pub(crate) fn nothing_due(&self) -> bool {
-        self.timers.is_empty()
     }
 
     pub(crate) fn next_due(&self) -> Option<Instant> {

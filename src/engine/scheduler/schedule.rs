@@ -80,7 +80,7 @@ impl Scheduler {
 
     /// Returns true if no resource can start, now or after a wait.
     pub(crate) fn is_idle(&self) -> bool {
-        self.queue.is_empty() && self.backoff.nothing_due()
+        self.queue.is_empty() && self.backoff.timers.is_empty()
     }
 
     /// Forgets the failure and the backoff of a resource, since something about it changed.
@@ -165,17 +165,6 @@ impl LaneTable {
     /// Requests an action again once an effect has ended.
     pub(crate) fn defer_action(&mut self, asked: ActionCommand, reply: oneshot::Sender<Reply>) {
         self.acts.push((asked, reply));
-    }
-
-    /// Takes the waiting actions, to request them again.
-    pub(crate) fn take_deferred(&mut self) -> Vec<DeferredAction> {
-        std::mem::take(&mut self.acts)
-    }
-
-    /// Drops the waiting actions at the end of the process: their clients get no answer, and ask
-    /// again in the next process.
-    pub(crate) fn drop_deferred(&mut self) {
-        self.acts.clear();
     }
 }
 

@@ -308,12 +308,12 @@ fn deferred_actions_are_requested_again_or_dropped_at_the_end() {
     let (reply, _answer) = oneshot::channel();
     let command = ActionCommand { action, actor: "uid 1".to_owned() };
     scheduler.lanes.defer_action(command, reply);
-    let mut deferred = scheduler.lanes.take_deferred();
+    let mut deferred = std::mem::take(&mut scheduler.lanes.acts);
     assert_eq!(deferred.len(), 1);
     let (command, reply) = deferred.remove(0);
     scheduler.lanes.defer_action(command, reply);
-    scheduler.lanes.drop_deferred();
-    assert!(scheduler.lanes.take_deferred().is_empty());
+    scheduler.lanes.acts.clear();
+    assert!(scheduler.lanes.acts.is_empty());
 }
 
 #[test]
