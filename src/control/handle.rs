@@ -238,8 +238,7 @@ impl Control {
         posted.map_err(|error| logged(&error, "a webhook could not be stored"))
     }
 
-    /// Returns true if an address of this generation is valid; `None` while the state is not open
-    /// yet.
+    /// Returns true if an address of this generation is valid; `None` before the state is open.
     pub fn is_address_valid(
         &self,
         address: &WebhookAddress,

@@ -64,8 +64,7 @@ pub enum ControlRequest {
     Link(Key),
     #[serde(rename = "pause")]
     Suspend(Box<SuspensionRequest>),
-    /// Records what was sent for these resources since the backup, or that nothing was; no
-    /// resources: for any.
+    /// Records what was sent for these resources since the backup, or nothing; none: for any.
     Release(ReleaseRequest),
     /// Answers from the local data beside the engine.
     #[serde(rename = "look")]
@@ -114,8 +113,7 @@ impl ControlRequest {
         *self == Self::Verify
     }
 
-    /// Returns true for a request that only a process on the daemon's machine may make: no token is
-    /// enough.
+    /// Returns true if only a process on the daemon's machine may ask: no token is enough.
     pub fn is_local(&self) -> bool {
         matches!(self, Self::Rekey { .. })
     }
@@ -205,8 +203,7 @@ pub struct SentTree {
     pub commit: Option<String>,
     /// The files of specs, by their paths below the folder.
     pub files: BTreeMap<String, String>,
-    /// The files that documents name, by their paths below their own folder; `None`: the daemon's
-    /// files count.
+    /// The files that documents name, by paths below their folder; `None`: the daemon's files.
     pub attached: Option<BTreeMap<String, SentFile>>,
 }
 

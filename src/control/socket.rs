@@ -79,8 +79,7 @@ async fn exchange(
     let mut bytes = serde_json::to_vec(request).map_err(|error| error.to_string())?;
     bytes.push(b'\n');
     let sent = stream.write_all(&bytes).await;
-    // A server that rejects the peer sends its refusal and reads nothing more, so a failed write
-    // may still have a response.
+    // A rejecting server refuses and reads no more, so a failed write may still have a response.
     let line = read_line(stream, RESPONSE_BYTES_MAX).await.map_err(|error| error.to_string())?;
     match (line, sent) {
         (LineRead::Whole(line), _) => {
@@ -184,8 +183,7 @@ pub struct ControlSocket {
 }
 
 impl ControlSocket {
-    /// Makes the socket; it has mode 0600 before it has its name. A socket without a listener is
-    /// replaced.
+    /// Makes the socket, with mode 0600 before it has its name; replaces one without a listener.
     ///
     /// # Errors
     /// Another process answers, or the operating system refuses.

@@ -45,8 +45,7 @@ impl EngineView<'_> {
         })
     }
 
-    /// Builds the approval to write. Fails if the plan is not the displayed one, or does not fit
-    /// the request.
+    /// Builds the approval to write. Fails unless the plan is the displayed one and fits it.
     pub(crate) fn plan_approval(
         &self,
         approving: ApprovingPlan,

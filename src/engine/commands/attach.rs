@@ -107,8 +107,7 @@ impl EngineView<'_> {
         Ok(manifest)
     }
 
-    /// Returns true if exactly this token gave the saved details, or was submitted last and is not
-    /// asked for again.
+    /// Returns true if exactly this token gave the saved details, or came last and none is asked.
     fn is_known(&self, key: &Key, digest: Digest, asks: bool) -> bool {
         let Some(manifest) = self.known_state.desired().manifest(key) else { return false };
         let Some(known) = self.known_state.observed(key) else { return false };

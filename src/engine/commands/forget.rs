@@ -91,8 +91,7 @@ impl EngineView<'_> {
         self.check_unused(key)
     }
 
-    /// Checks that no managed resource depends on it: as its merchant, by its document, or by its
-    /// applied state.
+    /// Checks that no managed resource depends on it: by merchant, document or applied state.
     fn check_unused(&self, key: &Key) -> Result<(), ForgetResult> {
         let mut users: BTreeSet<Key> = self.planner.users(key).cloned().collect();
         users.extend(self.planner.dependants_without_document(key));

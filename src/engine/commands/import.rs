@@ -96,8 +96,7 @@ impl ReadyImport {
         self.write(met, true).await
     }
 
-    /// Returns the number that the document names, if it can be resolved: it distinguishes one card
-    /// from another.
+    /// Returns the document's number, if it resolves: it distinguishes one card from another.
     fn document_number(&self, back: &ReadBack) -> Option<Secret> {
         let spec = &self.wanted.manifest.spec;
         let masked = back.fields.iter().filter(|shown| shown.form == WireForm::Fingerprint);

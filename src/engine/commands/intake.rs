@@ -17,8 +17,7 @@ use crate::model::plan::Reason;
 use crate::model::state::token_attachment::{AwaitedDetails, SuppliedToken};
 use crate::plan::state_view::StateView;
 
-/// Largest number of tokens submitted at once: one for the method, and one for each recurring
-/// charge that it pays.
+/// Most tokens submitted at once: for the method, and for each recurring charge that it pays.
 pub(crate) const TOKENS_MAX: usize = 32;
 /// Name of details whose token is not recorded.
 const UNNAMED: &str = "0";
@@ -66,8 +65,7 @@ impl EngineView<'_> {
         Some(named.unwrap_or(UNNAMED).to_owned())
     }
 
-    /// Returns a method's state for a payer who gives its first details, or replaces the named
-    /// ones.
+    /// Returns a method's state for a payer who gives first details, or replaces the named ones.
     pub(crate) fn intake_state(&self, manifest: &Manifest, replaces: Option<&str>) -> Intake {
         match (self.saved_details(manifest), replaces) {
             (None, None) => self.unsaved_state(manifest),
@@ -153,8 +151,7 @@ impl EngineView<'_> {
         charges.take(TOKENS_MAX.saturating_sub(1)).collect()
     }
 
-    /// Checks that a method asks for a token now. The error is the reason why a token is refused,
-    /// or no link made.
+    /// Checks that a method asks for details now; the error is the reason for the refusal.
     pub(crate) fn check_requested(&self, key: &Key, state: &Intake) -> Result<(), String> {
         let name = key.short();
         Err(match state {

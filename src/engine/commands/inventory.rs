@@ -32,8 +32,7 @@ struct InventoryContext {
     back: &'static ReadBack,
     wallet: CredentialSource,
     names: BTreeSet<Key>,
-    /// Documents by the object that they adopt; `marks` has the documents whose mark an object may
-    /// carry.
+    /// Documents by the object that they adopt; `marks`: by the mark that an object may carry.
     adopts: BTreeMap<RemoteId, Key>,
     marks: BTreeMap<String, Key>,
     ours: BTreeMap<RemoteId, Key>,

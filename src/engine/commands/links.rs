@@ -86,8 +86,7 @@ impl EngineView<'_> {
         Ok(addresses)
     }
 
-    /// Returns the effect that the resource's step offers to a visitor, unless the resource is
-    /// busy.
+    /// Returns the effect that the resource's step offers to a visitor, unless it is busy.
     pub(crate) fn offered_effect(&self, key: &Key) -> Option<Effect> {
         let free = !self.scheduler.busy.contains(key) && !self.stopping;
         let step = free.then(|| self.planner.full_step(self.known_state, key)).flatten()?;
@@ -108,8 +107,7 @@ struct PayerLinks<'a> {
 }
 
 impl PayerLinks<'_> {
-    /// Returns a text with its placeholders replaced by payers' links, each passed through
-    /// `written`.
+    /// Returns a text with payers' links in its placeholders, each passed through `written`.
     fn fill(&self, mut text: String, written: fn(&str) -> String) -> Result<String, String> {
         let (open, close) = LINK_PLACEHOLDER;
         for _ in 0..LINKS_MAX {

@@ -28,8 +28,7 @@ use crate::model::state::lifecycle::{Release, ReleaseRequest};
 use crate::plan::state_view::StateView;
 
 impl EngineView<'_> {
-    /// Decides to remove an event's failed hooks and actions from the list; the reply is their
-    /// number.
+    /// Decides to remove an event's failed hooks and actions from the list; answers their number.
     pub(crate) fn acknowledge(&self, event: String, actor: String) -> EngineResult<Decision> {
         let undone = self.shared.facts.failed_actions()?;
         let undone = undone.iter().filter(|one| one.result.id.event == event).count();
@@ -73,8 +72,7 @@ impl EngineView<'_> {
         Ok(Decision::append(records, TaskResult::Replayed, Reply::Replayed(dead.count())))
     }
 
-    /// Decides to forget a script; the reply is the number of its stored values, or `None` if the
-    /// script is not absent.
+    /// Decides to forget a script; answers the number of its values, or `None` if not absent.
     pub(crate) fn forget_script(&self, script: String, actor: String) -> EngineResult<Decision> {
         let known = self.shared.facts.roster()?;
         if known.get(&script).is_none_or(|one| one.absent.is_none()) {
@@ -88,8 +86,7 @@ impl EngineView<'_> {
         Ok(Decision::append(records, TaskResult::RecordWritten(None), answer))
     }
 
-    /// Decides about a release: it is recorded if there is an epoch that it can apply to, or if
-    /// applications wait for it.
+    /// Decides about a release: recorded if it applies to an epoch, or if applications wait for it.
     pub(crate) fn release(&self, said: ReleaseRequest, actor: String) -> EngineResult<Decision> {
         let applies = self.approves_applications(&said) || self.shared.facts.epoch()?.is_some();
         let answer = Reply::State(StateReply::Released(applies));

@@ -18,8 +18,7 @@ use crate::plan::state_view::StateView;
 const HIDDEN: &str = "***";
 
 impl EngineView<'_> {
-    /// Decides about a read for a person; it is answered with its secrets hidden, and nothing is
-    /// written.
+    /// Decides about a read for a person: answered with its secrets hidden; nothing is written.
     pub(crate) fn remote_get(&self, asked: &RemoteGet) -> Decision {
         let (query, secret, wallet) = match self.prepare_get(asked) {
             Ok(ready) => ready,

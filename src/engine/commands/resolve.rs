@@ -89,8 +89,7 @@ async fn write_resolution(
             let doubt = Record::Progress { intent: id, at, progress };
             shared.write(Vec::new(), vec![word, doubt]).await?;
             let (row, intent) = (row_of(&open.intent.effect)?, &open.intent);
-            // An effect that was sent the permitted number of times is sent as often once more at a
-            // person's request.
+            // The permitted number of sends applies once more at a person's request.
             return Attempt { shared, row, intent, wallet }.settle(1).await;
         }
     };
@@ -110,8 +109,7 @@ fn observation(
     let intent = &open.intent;
     let row = row_of(&intent.effect)?;
     let learned = (row.learn)(intent, &expect::expected_answer(&intent.expect, &remote_id));
-    // An effect that ends an object implies that, whatever its answer is; every other effect leaves
-    // an object.
+    // An effect that ends an object implies that, whatever the answer; any other leaves an object.
     let (exists, mut facts) =
         learned.map_or((true, json!({})), |learned| (learned.exists, learned.facts));
     let known = shared.facts.observed_state(&intent.key)?.and_then(|known| known.remote_id.clone());

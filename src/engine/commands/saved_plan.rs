@@ -179,8 +179,7 @@ impl EngineView<'_> {
         moved.chain(new.map(|(key, step)| new_step(key, step))).collect()
     }
 
-    /// Returns the change of one step: of its document, of its known state, or else of its planned
-    /// action.
+    /// Returns the change of one step: of its document, its known state, or else its action.
     fn step_change(&self, then: &SavedStep, now: Option<&StepView>) -> Option<PlanChange> {
         let said = |what: String| {
             let place = self.planner.step(&then.key).and_then(|step| step.place.clone());

@@ -222,8 +222,7 @@ impl Engine {
         self.overviews.subscribe()
     }
 
-    /// Subscribes to effects, each once its record is durable. A second listener replaces the
-    /// first.
+    /// Subscribes to effects, each once it is durable. A second listener replaces the first.
     pub fn subscribe_effects(&self) -> mpsc::UnboundedReceiver<EffectReport> {
         self.shared.effect_log.subscribe()
     }
@@ -296,8 +295,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Plans these resources again and queues the work. A new request clears the failure and the
-    /// backoff of an older one.
+    /// Plans and queues these resources again; clears the failure and the backoff of each.
     pub(crate) fn replan(&mut self, keys: BTreeSet<Key>) {
         for key in &keys {
             self.scheduler.forget_failure(key);

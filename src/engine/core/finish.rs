@@ -22,8 +22,7 @@ impl Engine {
     /// Stores a partner webhook, and answers once it is durable.
     pub(crate) fn receive_webhook(&mut self, notice: IncomingWebhook, stored: oneshot::Sender<()>) {
         let shared = self.shared.clone();
-        // Its address could not be checked while the state was closed: the service sends a rejected
-        // webhook again.
+        // It came while its address could not be checked; a rejected webhook is sent again.
         let good = shared.facts.rotation(&WebhookAddress::Partner);
         if good.is_ok_and(|good| !good.is_valid(notice.generation)) {
             return;
@@ -118,16 +117,14 @@ impl Engine {
         Ok(())
     }
 
-    /// Notes the end of a task that changed nothing: a merchant that is being removed no longer
-    /// waits for it.
+    /// Notes the end of a task that changed nothing: no removal of a merchant waits for it now.
     pub(crate) fn release_merchant(&mut self, key: &Key) {
         let used = self.known_state.task_ended(key);
         let left = self.waiting_removal(key, used);
         self.replan(left.into_iter().collect());
     }
 
-    /// Returns the merchant without a document whose removal waits for a task or an open intent of
-    /// this resource.
+    /// Returns the merchant without a document whose removal waits for this task or intent.
     fn waiting_removal(&self, key: &Key, used: Option<Key>) -> Option<Key> {
         let open = || self.known_state.open_intent(key).map(|open| open.intent.merchant.clone());
         let merchant = used.or_else(open)?;
@@ -145,8 +142,7 @@ impl Engine {
         if self.shared.refused_merchants.contains(merchant)
             && !awaits_authorization(&self.shared, merchant)?
         {
-            // The task that was refused is still running: at its end everything of the merchant is
-            // planned again.
+            // The refused task still runs: at its end all of the merchant is planned again.
             return Ok(());
         }
         self.shared.refused_merchants.remove(merchant);

@@ -24,8 +24,7 @@ impl Engine {
         self.readers.sweeps.start(&merchants, &self.shared);
     }
 
-    /// Builds the receiver for posts to merchants' addresses; `events` must be this engine's
-    /// channel.
+    /// Builds the receiver for posts to merchants' addresses; `events` is this engine's channel.
     pub fn event_receiver(&self, events: mpsc::Sender<EngineInput>) -> EventReceiver {
         EventReceiver::new(self.shared.clone(), events)
     }
@@ -40,8 +39,7 @@ impl Engine {
         self.tasks.slots_left(TaskClass::Poll).unwrap_or(usize::MAX)
     }
 
-    /// Returns the time at which a list or a merchant's events are due; `None` while every slot is
-    /// taken.
+    /// Returns the time at which a list or events are due; `None` while every slot is taken.
     pub(crate) fn next_read(&self) -> Option<Instant> {
         let due = [self.readers.sweeps.next_due(), self.event_schedule.next_due()];
         due.into_iter().flatten().min().filter(|_| self.read_slots() > 0)
@@ -77,8 +75,7 @@ impl Engine {
         self.readers.accounts.next_due(&self.scheduler.busy).filter(|_| self.read_slots() > 0)
     }
 
-    /// Permits one more try of each due effect that was refused for a reason that may change at the
-    /// service.
+    /// Permits one more try of each due effect that was refused for a reason that may change.
     pub(crate) fn retry_refused(&mut self) {
         if self.stopping {
             return;
@@ -91,8 +88,7 @@ impl Engine {
         }
     }
 
-    /// Plans a resource again whose task ended. If the service refused it for now, its next try
-    /// waits for the interval.
+    /// Plans a resource again whose task ended; after a refusal the next try waits the interval.
     pub(crate) fn task_ended(&mut self, key: &Key) {
         self.replan(BTreeSet::from([key.clone()]));
         if self.planner.retryable_refusals().contains(key) {

@@ -26,8 +26,7 @@ use crate::model::state::lifecycle::EventsDropped;
 use crate::store::error::OpenError;
 use crate::store::state::compact::{ArchivePolicy, CompactionResult, Compactor};
 
-/// Largest number of events that one record drops: posts wait no longer than for the fold of this
-/// number.
+/// Most events that one record drops: posts wait no longer than for the fold of this number.
 const DROPPED_MAX: usize = 128;
 
 #[derive(Debug, Clone)]
@@ -38,8 +37,7 @@ pub struct Retention {
     pub every: Duration,
     /// The delay with which the list may show an event after a newer one.
     pub late: TimeDelta,
-    /// The time by which our clock may be ahead of the service's clock. Events have times of the
-    /// service.
+    /// Possible lead of our clock over the service's clock, by which events have their times.
     pub ahead: TimeDelta,
 }
 

@@ -117,8 +117,7 @@ impl Engine {
         self.replan(keys);
     }
 
-    /// Returns the limits that the plan as a whole exceeds; while there are any, `apply` does
-    /// nothing.
+    /// Returns the limits that the plan as a whole exceeds; with any, `apply` does nothing.
     pub fn exceeded_limits(&self) -> Vec<LimitExceeded> {
         let counting = self.shared.guard.counting();
         counting.whole.iter().map(|whole| whole.over.clone()).collect()

@@ -20,8 +20,7 @@ use crate::model::record::Record;
 use crate::model::state::observed::{AppliedSpec, FactSource, Observation};
 use crate::plan::state_view::StateView;
 
-/// Tasks for each permitted call: those that send, those whose intents are being written, and those
-/// whose answers are.
+/// Tasks for each permitted call: those that send, and those whose intents or answers are written.
 const TASKS_PER_CALL: usize = 4;
 
 impl Engine {
@@ -60,8 +59,7 @@ impl Engine {
             if let Some(work) = work {
                 self.start(&key, &work)?;
             } else {
-                // The work was possible when its step was planned, but no longer is: a date has
-                // passed.
+                // The work was possible when its step was planned; a date has passed since.
                 let made = self.planner.recompute(&self.known_state, [key]);
                 self.note_steps(&made);
             }
@@ -103,8 +101,7 @@ impl Engine {
         self.check_whole_plan();
     }
 
-    /// Builds the job of an effect, with its cause and the number of its intent: the engine assigns
-    /// it as the single owner.
+    /// Builds the job of an effect. The engine, as the single owner, assigns the intent's number.
     pub(crate) fn job(&mut self, key: &Key, effect: Effect) -> EffectJob {
         self.shared.superseded.remove(key);
         self.known_state.task_started(key, &effect.merchant);
@@ -186,8 +183,7 @@ impl EngineView<'_> {
         }
     }
 
-    /// Returns the lines of the fields that a step changes; empty for a step that creates, since
-    /// all of its document is new.
+    /// Returns the lines of the fields that a step changes; empty for a step that creates.
     fn changed_lines(&self, step: &Step) -> Vec<(usize, usize)> {
         if step.changes.iter().all(|change| change.before.is_null()) {
             return Vec::new();

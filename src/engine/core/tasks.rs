@@ -65,8 +65,7 @@ impl Tasks {
         Some(result)
     }
 
-    /// Returns the number of tasks of a class that can start now; `None` for a class without a
-    /// limit of its own.
+    /// Returns the number of free slots of a class; `None` for a class without a limit of its own.
     pub(crate) fn slots_left(&self, class: TaskClass) -> Option<usize> {
         let slots = match class {
             TaskClass::Poll => POLLS_MAX,

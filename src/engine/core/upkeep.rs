@@ -133,8 +133,7 @@ impl Engine {
         self.refresh_and_replan(keys)
     }
 
-    /// Returns the named resources to which a permission does not apply: their documents exist, or
-    /// they stay.
+    /// Returns the named resources that no permission applies to: they have documents, or stay.
     pub fn not_allowable<'a>(&self, allowing: &'a AllowPrune) -> Vec<&'a Key> {
         allowing.keys.iter().filter(|key| !self.planner.may_be_allowed(key)).collect()
     }

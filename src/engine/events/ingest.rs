@@ -103,8 +103,7 @@ impl<'a> Ingest<'a> {
         Ok(())
     }
 
-    /// Returns true if an event happened before the horizon: it was dropped, or never intended for
-    /// this state.
+    /// Returns true if an event precedes the horizon: dropped, or never intended for this state.
     fn is_lapsed(&self, created: DateTime<Utc>) -> EngineResult<bool> {
         let ledger = self.shared.facts.event_ledger(&self.wallet.merchant)?;
         Ok(ledger.horizon.is_some_and(|horizon| created <= horizon))
@@ -179,8 +178,7 @@ impl<'a> Ingest<'a> {
         })
     }
 
-    /// Returns the resources that an object belongs to. An action without an answer yet is found by
-    /// its mark.
+    /// Returns the resources of an object. An action without an answer yet is found by its mark.
     fn resources(&self, object: Option<&RemoteObject>, data: &Value) -> EngineResult<Vec<Key>> {
         let ids = object.into_iter().flat_map(|object| [Some(&object.id), object.parent.as_ref()]);
         let mut keys = BTreeSet::new();
@@ -195,8 +193,7 @@ impl<'a> Ingest<'a> {
         Ok(keys.into_iter().collect())
     }
 
-    /// Notes the newest version of an object, for later events of the batch and for the action that
-    /// made it.
+    /// Notes an object's newest version, for later events of the batch and for its action.
     fn note(
         &mut self,
         object: Option<&RemoteObject>,

@@ -97,8 +97,7 @@ impl<'a> Poll<'a> {
         Ok(())
     }
 
-    /// Reads the list from the last known place to its end. The list only grows, so its pages stay
-    /// the same.
+    /// Reads the list from the last known place to its end; it only grows, so pages stay the same.
     async fn read_list(&mut self, again: Option<(DateTime<Utc>, bool)>) -> Result<(), ReadFailure> {
         let (shared, merchant) = (self.shared, &self.wallet.merchant);
         let ledger = shared.facts.event_ledger(merchant)?;
@@ -142,8 +141,7 @@ impl<'a> Poll<'a> {
         Ok(())
     }
 
-    /// Returns the start of the first read: events from long before reckon knew the merchant are no
-    /// news.
+    /// Returns the start of the first read: events from long before that are no news.
     async fn first_start(&self) -> Result<DateTime<Utc>, ReadFailure> {
         let newest = self.page(Call::to::<ListEvents>(&[]), 1).await?;
         let newest = newest.results.first().and_then(|event| event.created);

@@ -143,8 +143,7 @@ impl EventReceiver {
         })
     }
 
-    /// Builds the record of a post with its sealed body within, so that one sync suffices, or else
-    /// beside it.
+    /// Builds the record of a post, its sealed body within if it fits, so that one sync suffices.
     fn posted_record(
         &self,
         merchant: &Key,
@@ -176,8 +175,7 @@ impl EventReceiver {
         Ok(self.shared.facts.rotation(address)?.is_valid(generation))
     }
 
-    /// Signals the engine. It also reads once a minute by itself, so a signal lost while it is busy
-    /// costs nothing.
+    /// Signals the engine, which also reads once a minute by itself: a lost signal costs nothing.
     fn signal(&self, merchant: &Key) {
         let news = self.shared.unread_posts.insert(merchant);
         if news && self.engine.try_send(EngineInput::Posted).is_err() {

@@ -53,8 +53,7 @@ impl EventSchedule {
         Err(no_merchant(wanted, merchants))
     }
 
-    /// Returns the time from which a recovery reads a merchant's list, and true if hooks are
-    /// skipped.
+    /// Returns the start of a recovery's read of a merchant's list, and true if hooks are skipped.
     pub(crate) fn resync_start(&self, merchant: &Key) -> Option<(DateTime<Utc>, bool)> {
         let recovery = self.recovery.as_ref()?;
         let asked = &recovery.asked;

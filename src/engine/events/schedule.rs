@@ -40,8 +40,7 @@ pub(crate) struct EventSchedule {
     on: bool,
     pub(crate) due: Timers<Key, Instant>,
     listed: BTreeMap<Key, Instant>,
-    /// Time at which this process last read each merchant's list to its end; the journal records it
-    /// every ten minutes.
+    /// Time of this process's last complete read of each list; the journal notes it at intervals.
     pub(crate) read_at: BTreeMap<Key, DateTime<Utc>>,
     budgets: BTreeMap<Key, LookupQuota>,
     /// The period without a listener before this process began.
@@ -52,8 +51,7 @@ pub(crate) struct EventSchedule {
 }
 
 impl EventSchedule {
-    /// Returns the earliest time at which a merchant's posts can be looked up, or its list be read
-    /// early.
+    /// Returns the earliest time at which a merchant's posts are looked up, or its list read.
     fn earliest_lookup(&mut self, merchant: &Key, now: Instant) -> Instant {
         let budget = self.budgets.entry(merchant.clone()).or_default();
         if budget.available(now) > 0 {
@@ -109,8 +107,7 @@ impl EventSchedule {
         due.into_iter().filter_map(|merchant| self.start_poll(merchant, now, cx)).collect()
     }
 
-    /// Returns the read of a merchant's events. A removed merchant is dropped, and one that is not
-    /// ready is retried later.
+    /// Returns the read of a merchant's events; a removed one is dropped, an unready one retried.
     fn start_poll(&mut self, merchant: Key, now: Instant, cx: Snapshot<'_>) -> Option<Task> {
         self.due.set(merchant.clone(), None);
         // Later posts signal again: this read may already be past them.
@@ -138,8 +135,7 @@ impl EventSchedule {
         Some(Box::pin(async move { poll::poll(&shared, &wallet, round, &ignored).await }))
     }
 
-    /// Returns true if the list is due: by its interval, or since more was posted than is looked up
-    /// one by one.
+    /// Returns true if the list is due: by its interval, or for more posts than are looked up.
     fn is_list_due(&self, merchant: &Key, now: Instant, shared: &EngineShared) -> bool {
         let Some(listed) = self.listed.get(merchant) else { return true };
         let since = now.saturating_duration_since(*listed);

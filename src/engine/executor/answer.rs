@@ -32,8 +32,7 @@ const PARTNER_REFUSED: &str = "the service refuses the credentials of the partne
     check partner.client_id and partner.client_secret in reckon.yaml";
 
 impl Attempt<'_> {
-    /// Handles an answer of success: it is learnt if it matches the request, and otherwise the
-    /// resource is on hold.
+    /// Handles an answer of success: learnt if it matches the request, else it is put on hold.
     pub(crate) async fn handle_answer(
         self,
         reply: &Value,
@@ -134,8 +133,7 @@ impl Attempt<'_> {
         self.write_and_end(IntentProgress::Refused { status, problem }).await
     }
 
-    /// Returns the end of a task whose refusal no change of its document can remedy; `None` for
-    /// every other refusal.
+    /// Returns the end of a task whose refusal no document can remedy; `None` for other refusals.
     async fn handle_foreign_refusal(
         self,
         status: u16,
@@ -196,8 +194,7 @@ impl Attempt<'_> {
     }
 }
 
-/// Returns the end of a task that was about to write its intent, if the credentials were refused
-/// meanwhile.
+/// Returns the end of a task that is about to write its intent, if its credentials were refused.
 pub(crate) fn check_before_intent(
     shared: &EngineShared,
     effect: &Effect,

@@ -43,8 +43,7 @@ pub(crate) enum EpochGate {
     Closed(TaskFailure),
 }
 
-/// Decides about an effect. Plans contain the same decision, but everything that is sent passes
-/// here.
+/// Decides about an effect: plans contain the same decision, but everything sent passes here.
 pub(crate) fn epoch_gate(
     shared: &EngineShared,
     row: &EffectRow,
@@ -84,8 +83,7 @@ fn awaits_approval(
     Ok(is_live && shared.settings.cautious_start && needs_release(&shared.facts, &effect.key)?)
 }
 
-/// Writes an intent and, instead of sending it, looks its effect up. If the effect is confirmed
-/// absent, the next try is sent.
+/// Writes an intent and looks its effect up; only a confirmed absence lets the next try send it.
 pub(crate) async fn look_first(
     attempt: Attempt<'_>,
     (blobs, spent): (Vec<SealedValue>, Option<Record>),

@@ -81,8 +81,7 @@ fn is_fresh(intent: &Intent) -> bool {
     matches!(intent.request.body, StoredBody::Sealed { .. }) && !is_action(&intent.key)
 }
 
-/// Returns the state of a token from the answer of its own path; `early` is certainly before its
-/// expiry.
+/// Returns a token's state from the answer of its own path; `early` is surely before its expiry.
 fn token_state(answer: &RemoteAnswer, early: bool) -> Option<TokenState> {
     match answer {
         RemoteAnswer::Body(_) => Some(TokenState::Unused),
@@ -137,8 +136,7 @@ pub(crate) struct FoundState {
     pub(crate) applied: AppliedSpec,
 }
 
-/// Interprets an object that another state may have created and changed since; `None` if only this
-/// state can have.
+/// Interprets an object that another state may have created and changed; `None` if none can have.
 pub(crate) fn found_state(
     shared: &EngineShared,
     intent: &Intent,

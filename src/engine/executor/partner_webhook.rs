@@ -38,8 +38,7 @@ struct WebhookRecords {
     records: Vec<Record>,
 }
 
-/// Stores a webhook and its results in one commit; returns its resource. A known webhook changes
-/// nothing.
+/// Stores a webhook and its results in one commit; returns its resource, if the webhook is new.
 pub(crate) async fn receive(
     shared: &EngineShared,
     notice: &IncomingWebhook,
@@ -76,8 +75,7 @@ pub(crate) async fn receive(
     Ok(matched)
 }
 
-/// Returns the reason why a webhook is ignored: it matches no submission of ours, or has no event
-/// about it.
+/// Returns the reason why a webhook is ignored: no submission of ours, or no event about it.
 fn ignored_reason(matched: Option<&Key>, notice: &IncomingWebhook) -> Option<String> {
     let reference = &notice.reference;
     let said: Option<Notification> = serde_json::from_slice(&notice.body).ok();
@@ -99,8 +97,7 @@ fn identity(shared: &EngineShared, notice: &IncomingWebhook) -> Digest {
     keyed_digest(&shared.settings.planning.digest_key, "partner-notice", &said)
 }
 
-/// Applies a webhook's events to its resource. Unreadable events, and those of another reference,
-/// are ignored.
+/// Applies a webhook's events to its resource; ignores unreadable ones and other references.
 fn learn(
     shared: &EngineShared,
     notice: &IncomingWebhook,
@@ -166,8 +163,7 @@ fn add_event(
     Ok(())
 }
 
-/// Returns true if a mark belongs to an older submission while the known decision is that of the
-/// newest one.
+/// Returns true if a mark is of an older submission, and the known decision is of the newest one.
 fn is_older(shared: &EngineShared, key: &Key, mark: &str) -> EngineResult<bool> {
     let known = shared.facts.observed_state(key)?;
     let told = known.as_ref().and_then(|known| known.text("mark"));

@@ -249,8 +249,7 @@ impl Attempt<'_> {
     }
 }
 
-/// Turns an unseen effect into an absent one, once any event is newer than the last time at which
-/// it can have happened.
+/// Turns an unseen effect into an absent one, once an event is newer than its last possible time.
 fn absent_if_past(found: LookupResult, deadline: DateTime<Utc>) -> LookupResult {
     let is_over = matches!(&found, LookupResult::NotVisibleYet { newest: Some(newest), .. } if *newest > deadline);
     if is_over { LookupResult::NotFound } else { found }

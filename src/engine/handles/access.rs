@@ -80,8 +80,7 @@ pub(crate) fn access(
     })
 }
 
-/// Returns the account's own key of this kind, if the wallet names an account and the credentials
-/// gave it one.
+/// Returns the account's own key of this kind, if the wallet's account was given one.
 fn account_credential(
     shared: &EngineShared,
     wallet: &CredentialSource,

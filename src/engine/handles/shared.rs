@@ -77,11 +77,9 @@ pub struct EngineSettings {
     pub policy: policy::PolicyRules,
     /// Longest run of a script; `None` in a simulation, which bounds only the number of operations.
     pub hook_time: Option<Duration>,
-    /// True if the first creation of a process reads the list of its kind: always, except where no
-    /// machine is ever restored.
+    /// True if a process reads a list before its first creation; false if no machine is restored.
     pub first_look: bool,
-    /// True if live applications wait for a person in a state that began empty: always, except with
-    /// the in-process sandbox.
+    /// True if live applications of a state that began empty wait; false only with the sandbox.
     pub cautious_start: bool,
 }
 
@@ -99,18 +97,15 @@ pub struct EngineShared {
     pub(crate) guard: Arc<SpendBudget>,
     pub(crate) limiter: Arc<Limiter>,
     resting: AtomicUsize,
-    /// Merchants with refused credentials while the record of that is being written: no further
-    /// intent of theirs is written.
+    /// Merchants whose refused credentials are being recorded: no further intent is written.
     pub(crate) refused_merchants: KeySet,
-    /// Resources that were re-planned while a task of theirs was under way: the step with which it
-    /// began may be outdated.
+    /// Resources re-planned during a task of theirs: the step with which it began may be outdated.
     pub(crate) superseded: Arc<KeySet>,
     /// Bounds the intents on disk without a sent call: each of them would be in doubt after a crash.
     pub(crate) unsent_permits: Semaphore,
     /// Held while a webhook is accepted, or while it is decided that none has come.
     pub(crate) webhook_lock: tokio::sync::Mutex<()>,
-    /// Merchants with posts since the engine last read their events; one signal covers all posts of
-    /// a merchant.
+    /// Merchants with posts since the last read of their events; one signal covers all posts.
     pub(crate) unread_posts: KeySet,
     pub(crate) read_lists: ReadLists,
     /// Notified of an effect that is in doubt, or is sent once more, while its task continues.
@@ -269,8 +264,7 @@ impl EngineShared {
         Ok(())
     }
 
-    /// Does the same, but returns once the records are durable: a following read may not include
-    /// them yet.
+    /// Does the same, but returns once they are durable: a following read may not include them.
     pub(crate) async fn append_durable(
         &self,
         blobs: Vec<SealedValue>,

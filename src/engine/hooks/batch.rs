@@ -26,8 +26,7 @@ use crate::scripting::host::session::Reads;
 
 /// Largest number of answers fetched for one run: a script reads no more than that.
 const ANSWERS_MAX: usize = 64;
-/// Weight of actions, reads and kept values after which nothing further begins before they are
-/// written: they take memory.
+/// Weight of actions, reads and values after which nothing begins before they are written.
 const WEIGHT_MAX: usize = 4096;
 
 #[derive(Debug, Clone, Copy)]

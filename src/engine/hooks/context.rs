@@ -63,8 +63,7 @@ impl StartedRun {
 }
 
 impl BatchContext {
-    /// Gathers the inputs of a run. `None`: the script does not handle such events, or there is no
-    /// such event.
+    /// Gathers the inputs of a run; `None`: no such event, or the script does not handle it.
     pub(crate) fn begin(&self, todo: &WorkItem) -> EngineResult<Option<StartedRun>> {
         match todo {
             WorkItem::Event(number, id) => self.begin_event(*number, id.as_deref()),
@@ -116,8 +115,7 @@ impl BatchContext {
         Ok(depth)
     }
 
-    /// Builds the record of a finished run. Its kept values are visible to the next run from now
-    /// on.
+    /// Builds the record of a finished run; from now on the next run sees its kept values.
     pub(crate) fn run_record(
         &self,
         begun: StartedRun,
@@ -165,8 +163,7 @@ impl Unwritten {
         self.0.lock()
     }
 
-    /// Adds the values that a successful run keeps and adds to. `stored` returns the written value
-    /// of a key.
+    /// Adds the values that a successful run keeps and adds to; `stored` reads a written value.
     pub(crate) fn keep(&self, run: &HookRun, stored: impl Fn(&str) -> Value) {
         let mut kept = self.lock();
         kept.extend(run.kept.iter().cloned());

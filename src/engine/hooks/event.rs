@@ -43,8 +43,7 @@ pub(crate) fn event_value(shared: &EngineShared, told: &VerifiedEvent) -> Engine
     Ok(event)
 }
 
-/// Returns the same for a run, of a merchant in this mode; `None` if the data was erased with the
-/// merchant.
+/// Returns the same for a run, in this mode; `None` if the data was erased with the merchant.
 pub(crate) fn event_for_run(
     shared: &EngineShared,
     told: &VerifiedEvent,
@@ -148,8 +147,7 @@ pub struct PastRun {
     pub answers: Vec<Value>,
 }
 
-/// Seals the answers that these runs read and the words of their requests; the records refer to
-/// them.
+/// Seals the runs' answers and the words of their requests; the records refer to them.
 pub(crate) fn seal_answers(
     shared: &EngineShared,
     merchant: &Key,

@@ -26,20 +26,17 @@ pub type DeliveryAttempt<'a> = Pin<Box<dyn Future<Output = DeliveryResult> + Sen
 /// Delivers notifications out of the process.
 pub trait NotificationSender: Send + Sync {
     fn deliver<'a>(&'a self, message: &'a OutgoingNotification) -> DeliveryAttempt<'a>;
-    /// Returns true if a target may receive a notification more than once, and drops repeats by
-    /// their key.
+    /// Returns true if a target may receive a notification twice, and drops repeats by their key.
     fn drops_repeats(&self, _target: &str) -> bool {
         false
     }
     /// Returns the address of a payer's page: a secret.
     fn intake_address(&self, link: &IntakeLink) -> String;
-    /// Returns true if scripts may name any address to this target; otherwise only contacts of the
-    /// event's merchant.
+    /// Returns true if scripts may name any address to this target, not only a contact's.
     fn allows_any_address(&self, target: &str) -> bool;
 }
 
-/// Returns true if a notification whose answer was lost is repeated: its target drops repeats, and
-/// it is younger than a day.
+/// Returns true if a lost notification is repeated: its target drops repeats, and it is recent.
 fn may_repeat(
     shared: &EngineShared,
     pending: &PendingAction,

@@ -13,8 +13,7 @@ use crate::scripting::language::limits::STACK_BYTES;
 
 /// Largest number of simultaneous runs.
 const WORKERS: usize = 8;
-/// Largest number of simultaneous runs of one script, whatever it asks for: a slow one leaves room
-/// for others.
+/// Most simultaneous runs of one script, whatever it asks for: a slow one leaves room for others.
 const WORKERS_EACH: usize = 3;
 
 pub(crate) struct ScriptPool {
@@ -50,8 +49,7 @@ impl ScriptPool {
         self.threads.run(work).await
     }
 
-    /// Waits until no other merchant's events use this script, so that the values which it keeps
-    /// between runs are on disk.
+    /// Waits until no other merchant's events use this script: the values it keeps are on disk.
     pub(crate) async fn lock_script(&self, script: &str) -> OwnedMutexGuard<()> {
         let turn = Arc::clone(self.turns.lock().entry(script.to_owned()).or_default());
         turn.lock_owned().await
@@ -87,8 +85,7 @@ impl ThreadPool {
         Self { desk: Arc::default(), most }
     }
 
-    /// Runs work on one of the threads, once one is free. `None`: it panicked, or no thread can be
-    /// started.
+    /// Runs work on a free thread. `None`: it panicked, or no thread can be started.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,

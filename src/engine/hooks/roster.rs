@@ -112,8 +112,7 @@ fn is_new(
     !known.contains_key(&lane.script) && !renamed()
 }
 
-/// Returns a script's first place in each merchant's events: before the first event since that
-/// time.
+/// Returns a script's place in each merchant's events: before the first event since that time.
 fn beginnings(
     shared: &EngineShared,
     script: &str,

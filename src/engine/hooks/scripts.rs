@@ -30,8 +30,7 @@ use crate::engine::scheduler::backoff::{self, instant_of};
 use crate::model::events::hook_run::{ActionRequestId, FailedHook, PendingAction};
 use crate::scripting::hooks::Hooks;
 
-/// Largest number of failed hooks given to workers at once: each check decodes them until their
-/// runs are written.
+/// Most failed hooks given to workers at once: each check decodes them until they are written.
 const RETRIES_MAX: usize = 256;
 /// Longest wait of an action for its next try, unless the action itself asks for a longer one.
 const AGAIN_MAX: Duration = Duration::from_mins(5);
@@ -156,8 +155,7 @@ impl Scripts {
         Box::pin(worker.run())
     }
 
-    /// Returns failed hooks whose retry is due, by merchant, up to a limit; notes the time of the
-    /// next ones.
+    /// Returns failed hooks due for a retry, by merchant, up to a limit; notes when the next are.
     fn failed_due(
         &mut self,
         shared: &EngineShared,
@@ -172,8 +170,7 @@ impl Scripts {
         Ok(due)
     }
 
-    /// Signals due retries to the workers under way. Returns true if a merchant without a worker
-    /// has one, too.
+    /// Signals due retries to workers; returns true if a merchant without a worker has one, too.
     pub(crate) fn signal_retries(&mut self, shared: &EngineShared) -> EngineResult<bool> {
         let due = self.failed_due(shared)?;
         if due.keys().any(|merchant| !self.running.contains_key(merchant)) {
@@ -229,8 +226,7 @@ impl Scripts {
         }))
     }
 
-    /// Notes the end of a try of an action; one that is not settled is tried again after a growing,
-    /// random wait.
+    /// Notes the end of a try; an unsettled action is tried again after a growing, random wait.
     pub(crate) fn action_tried(
         &mut self,
         id: &ActionRequestId,

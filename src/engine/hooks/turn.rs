@@ -57,8 +57,7 @@ impl MerchantWorker {
         Ok(self.run_batch(&ground.script, course, None).await?.1)
     }
 
-    /// Runs a script for the events of these numbers, as many at once as it declares, until it is
-    /// time to write.
+    /// Runs a script for these events, as many at once as it declares, until it is time to write.
     async fn run_events(
         &self,
         ground: &Arc<BatchContext>,

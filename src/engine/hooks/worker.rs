@@ -27,8 +27,7 @@ use crate::model::events::hook_run::{
 use crate::model::record::Record;
 use crate::scripting::hooks::{Hooks, ScriptQueue};
 
-/// Largest number of one script's events written together; the time limit comes first for scripts
-/// that take any time.
+/// Most events of one script written together; scripts that take time meet the time limit first.
 const BATCH_MAX: u64 = 512;
 
 pub(crate) struct MerchantWorker {
@@ -130,8 +129,7 @@ impl MerchantWorker {
         Ok(())
     }
 
-    /// Returns the script that a failed hook now belongs to: the one of its name, or else the one
-    /// with the same text.
+    /// Returns the script that a failed hook now belongs to: by its name, or else by its text.
     fn owning_script(&self, failed: &FailedHook) -> Option<String> {
         let HookFailure { script, text, .. } = &failed.failed;
         let own = self.hooks.queues().find(|queue| queue.lane.script == *script);

@@ -86,8 +86,7 @@ impl KnownState {
         Ok(known_state)
     }
 
-    /// Adds limits; with `cautious_start`, live applications of a state that began empty wait for a
-    /// person.
+    /// Adds limits; with `cautious_start`, a state that began empty holds live applications.
     pub(crate) fn with_limits(self, guard: Arc<SpendBudget>, cautious_start: bool) -> Self {
         Self { guard: Some(guard), cautious_start, ..self }
     }

@@ -17,8 +17,7 @@ use crate::model::change::LimitExceeded;
 use crate::model::effect::{Effect, Exposure, SpendRequest};
 use crate::store::read_model::model::ReadModelError;
 
-/// Room reserved for an effect. It is held until the fold counts the effect, or the effect is given
-/// up.
+/// Room reserved for an effect, until the fold counts the effect or the effect is given up.
 #[derive(Debug)]
 pub(crate) struct Reservation {
     guard: Arc<SpendBudget>,
@@ -90,8 +89,7 @@ enum ReserveResult {
     Wait,
 }
 
-/// Builds the request of an effect for the meter: its declared amounts, and those that its request
-/// contains beyond them.
+/// Builds an effect's request for the meter: its declared amounts, and further ones that it sends.
 fn spend_request(effect: &Effect) -> SpendRequest {
     SpendRequest {
         key: effect.key.clone(),

@@ -87,8 +87,7 @@ pub enum ResolveResult {
     Unsettled(Key, String),
     /// The object of the id differs from the request, for this reason. Nothing was written.
     Differs(Key, String),
-    /// The object cannot be read, for this reason. A person has to confirm it with `unverified`;
-    /// nothing was written.
+    /// The object cannot be read, for this reason: confirm it with `unverified`.
     Unverified(Key, String),
 }
 

@@ -54,14 +54,12 @@ pub struct EventTotals {
     /// Scripts whose file is missing and whose place is kept.
     #[serde(default)]
     pub hooks_absent: u64,
-    /// Scripts that receive no further events of a merchant, since too many of their runs failed:
-    /// one for each merchant.
+    /// Scripts that receive no further events after too many failures: one for each merchant.
     #[serde(default)]
     pub hooks_stopped: u64,
     #[serde(default)]
     pub kept: ScriptValuesSize,
-    /// Seconds since the horizon up to which settled events are dropped, of the merchant that is
-    /// furthest behind.
+    /// Seconds since the horizon of dropped events, of the merchant that is furthest behind.
     #[serde(default)]
     pub horizon_age_seconds: Option<i64>,
 }
@@ -73,8 +71,7 @@ pub enum WhySubject {
     Resource(Key),
     /// An intent, settled or not.
     Intent(IntentId),
-    /// Any other word that a command prints: an id of the service, a mark, an event, an approval, a
-    /// plan.
+    /// Any other word that a command prints: a service id, a mark, an event, an approval, a plan.
     Remote(String),
 }
 
@@ -95,8 +92,7 @@ pub struct RecordRefs {
     pub sequences: Vec<u64>,
 }
 
-/// The value. It may hold secrets, such as addresses that are given to the service, so `Debug`
-/// shows nothing of it.
+/// The value. It may hold secrets, such as webhook addresses, so `Debug` shows nothing of it.
 #[derive(derive_more::Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[debug("Told(…)")]
 #[serde(transparent)]

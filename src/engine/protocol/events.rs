@@ -94,8 +94,7 @@ pub struct ResyncedEvents {
     /// Events among them that were not known.
     pub new: u64,
     pub oldest: Option<String>,
-    /// Events up to this time were dropped once they were settled: none of them is new, whatever
-    /// the list contains.
+    /// Events up to this time were dropped once settled: none of them counts as new.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub horizon: Option<String>,
     /// The reason why there is no list yet, such as a merchant that is not connected.

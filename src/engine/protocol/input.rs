@@ -31,8 +31,7 @@ pub enum EngineInput {
     /// A partner webhook arrived; the reply follows once it is durable.
     PartnerWebhook(IncomingWebhook, oneshot::Sender<()>),
     Scripts(Box<ScriptSet>),
-    /// The runs of a script are on disk, and these actions are new; other scripts of the merchant
-    /// still run.
+    /// The runs of a script are on disk, and these actions are new; other scripts may still run.
     ActionsRequested(Vec<Scheduled>),
     /// A post to the addresses of merchants' events is on disk.
     Posted,
@@ -42,15 +41,13 @@ pub enum EngineInput {
     Payer(PayerRequest),
     /// Decides about a command; the reply follows once its records are durable.
     Command(EngineCommand, oneshot::Sender<Reply>),
-    /// Performs an action; the reply follows once it is settled, or can only be settled by a
-    /// person.
+    /// Performs an action; the reply follows once it is settled, or needs a person.
     Act(ActionCommand, oneshot::Sender<Reply>),
     /// Reads lists of events again; the reply follows once they were read.
     ResyncEvents(ResyncEvents, oneshot::Sender<Reply>),
     /// Compacts the state, with or without its history; the reply is the result.
     Compact(bool, String, oneshot::Sender<Reply>),
-    /// Changes the state's key to the one in this file, or to a new one; the reply follows once
-    /// that is durable.
+    /// Changes the state's key to that of a file, or to a new one; the reply follows once durable.
     Rekey(Option<PathBuf>, String, oneshot::Sender<Reply>),
     /// Ends the run, once the answers to the calls under way are recorded.
     Stop,
@@ -64,8 +61,7 @@ pub enum PayerRequest {
     Submit(SubmitToken, oneshot::Sender<Reply>),
 }
 
-/// A command. Where a second field is a text, it is the actor. The reply follows once its records
-/// are durable.
+/// A command; a second text is its actor. The reply follows once its records are durable.
 #[derive(Debug)]
 pub enum EngineCommand {
     Acknowledge(String, String),
@@ -81,8 +77,7 @@ pub enum EngineCommand {
     ForgetScript(String, String),
     Import(AdoptRequest, String),
     Inventory(InventoryRequest),
-    /// Records that nothing was sent for these resources since the backup, or what was (no
-    /// resources: for any).
+    /// Records what was sent for these resources (none: for any) since the backup, or nothing.
     Release(ReleaseRequest, String),
     /// Passes a read on to the service; nothing is written.
     RemoteGet(RemoteGet),

@@ -56,8 +56,7 @@ pub struct IntakePage {
     pub trouble: Option<String>,
     /// True if saved details exist that these replace.
     pub replaces: bool,
-    /// Number of tokens needed for the details: one for the method, and one for each recurring
-    /// charge that it pays.
+    /// Number of tokens needed: one for the method, and one for each recurring charge of it.
     pub tokens: usize,
 }
 
@@ -99,8 +98,7 @@ fn serialize_all_exposed<S: Serializer>(
 /// The address; `None`: there is no page to open now.
 pub type PageLink = Option<Secret>;
 
-/// A link on its way to the person who asked for it: it crosses the control socket, and nothing
-/// else.
+/// A link on its way to the person who asked for it; it crosses the control socket alone.
 #[derive(derive_more::Debug, Clone, PartialEq, Eq, Deserialize)]
 #[debug("Link(***)")]
 #[serde(transparent)]

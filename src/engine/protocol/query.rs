@@ -52,8 +52,7 @@ pub enum EngineQuery {
     #[serde(rename = "trail")]
     JournalRefs(WhySubject),
     Addresses,
-    /// The effects whose result was recorded behind this record of the journal, since the process
-    /// began.
+    /// The effects recorded behind this record of the journal, since the process began.
     #[serde(rename = "happened")]
     Effects(u64),
     /// Reads the whole tree, and answers once only outside events remain.
@@ -125,8 +124,7 @@ pub enum Reply {
     OrphanSeen(Option<Key>),
     /// Number of acknowledged failures and actions.
     Dismissed(usize),
-    /// Number of values that a forgotten script kept; `None`: there is no such script, or it is in
-    /// use.
+    /// Number of values that a forgotten script kept; `None`: no such script, or it is in use.
     ScriptForgotten(Option<usize>),
     /// An answer from the local data beside the engine.
     #[serde(rename = "told")]
@@ -158,8 +156,7 @@ impl Query for EngineQuery {
     }
 }
 
-/// Makes a type of each query: its parameters, its answer, the query, and the replies that hold
-/// the answer.
+/// Makes a type of each query: its parameters, answer and query, and the replies that hold it.
 macro_rules! queries {
     ($($name:ident $(($($field:ident: $type:ty),+))? -> $answer:ty:
         $query:expr, $($reply:pat => $value:expr),+;)*) => {$(

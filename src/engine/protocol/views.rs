@@ -51,8 +51,7 @@ pub struct Overview {
 }
 
 impl Overview {
-    /// Returns true if no task is under way: an unready resource then waits for a person or an
-    /// outside event.
+    /// Returns true if no task is under way: an unready resource waits for a person or event.
     pub fn is_at_rest(&self) -> bool {
         self.under_way == 0
     }

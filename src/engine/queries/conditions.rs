@@ -60,8 +60,7 @@ pub(crate) fn conditions(known: &ConditionInputs<'_>) -> Vec<Condition> {
 /// A CamelCase word and a sentence.
 type ReasonText = (&'static str, String);
 
-/// Returns the reason and the message of a resource that matches its document, as far as that was
-/// verified.
+/// Returns reason and message of a resource that matches its document, as far as verified.
 pub(crate) fn in_sync(known: &ConditionInputs<'_>) -> ReasonText {
     let last = known.observed.map(|observed| timestamp(&observed.at));
     let last = last.unwrap_or_else(|| "an unknown time".to_owned());
@@ -141,8 +140,7 @@ fn change_time(known: &ConditionInputs<'_>) -> Option<DateTime<Utc>> {
     }
 }
 
-/// Returns true if a reason stems from the files or from other resources, and from no record about
-/// this one.
+/// Returns true if a reason stems from files or other resources, and from no record about this.
 fn stems_from_files(reason: &Reason) -> bool {
     matches!(
         reason,

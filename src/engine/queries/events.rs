@@ -12,8 +12,7 @@ use crate::engine::protocol::events::{
 use crate::engine::view::EngineView;
 use crate::model::events::event::{EventEntry, EventStatus, PartnerWebhook};
 
-/// Time in which the partner's webhooks are retried: 25 more tries, ten minutes apart (partner-api,
-/// Delivery rules, 3).
+/// Span of the partner's webhook retries: 25, ten minutes apart (partner-api, Delivery rules, 3).
 const SENDER_TRIES_FOR: TimeDelta = TimeDelta::minutes(250);
 /// Shortest absence of the receiver that is reported.
 const AWAY_MIN: TimeDelta = TimeDelta::minutes(20);
@@ -84,8 +83,7 @@ impl EngineView<'_> {
         })
     }
 
-    /// Message if the receiver was absent before this process began: partner webhooks of that time
-    /// may be lost.
+    /// Message if the receiver was absent before this process: webhooks of that time may be lost.
     fn absence_message(&self) -> Option<String> {
         let (from, to) = self.event_schedule.away?;
         let away = to.signed_duration_since(from);

@@ -156,8 +156,7 @@ impl EngineView<'_> {
         issues.iter().filter_map(|issue| self.known_state.files.place(&step.key, issue)).collect()
     }
 
-    /// Returns the messages of the refusal in a step's reason, each at its field; empty for any
-    /// other step.
+    /// Returns the messages of a step's refusal, each at its field; empty for any other step.
     fn refusals(&self, step: &Step) -> Vec<PlacedIssue> {
         if !matches!(step.reason, Reason::Refused(_)) {
             return Vec::new();

@@ -219,8 +219,7 @@ fn failed_action_view(undone: &FailedAction) -> FailedActionView {
     }
 }
 
-/// Returns a person's remedy for an action that was not done. Its name is used up, so that it can
-/// never happen twice.
+/// Returns a person's remedy for an action that was not done; its name is used up for good.
 fn remedy(fate: ActionOutcome, verb: &str) -> &'static str {
     match fate {
         ActionOutcome::Done | ActionOutcome::Skipped => "nothing",

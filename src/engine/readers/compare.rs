@@ -80,8 +80,7 @@ impl ListRead<'_> {
         is_news.then(|| self.record(&found.key, known, applied, facts))
     }
 
-    /// Returns the record of an object that was ended or removed at the service: it is not made
-    /// again by itself.
+    /// Returns the record of an object that ended at the service: it is not made again by itself.
     pub(crate) fn ended_record(&self, key: &Key, known: &Observed, why: &str) -> Option<Record> {
         let told = json!({"id": known.remote_id, "why": why});
         let same = |name: &str| known.fact(VANISHED).get(name) == told.get(name);
@@ -243,8 +242,7 @@ fn is_known_object(shared: &EngineShared, id: &RemoteId) -> EngineResult<bool> {
     Ok(false)
 }
 
-/// Returns true if a mark belongs to the present object of a resource: a replaced object keeps its
-/// own mark.
+/// Returns true if a mark is that of a resource's present object; a replaced one keeps its own.
 fn is_present(partner: &str, key: &Key, known: &Observed, mark: &Mark) -> bool {
     let generation = known.applied.as_ref().map_or(0, |applied| applied.generation);
     SourceId::new(partner, known.first_name().unwrap_or(key), generation).mark() == *mark

@@ -163,8 +163,7 @@ async fn write_reading(
     Ok(TaskResult::Changed(reading.key.clone()))
 }
 
-/// Returns the time of a reading made now. A clock that was set back does not make it older than
-/// the known state.
+/// Returns the time of a reading made now; a clock set back makes it no older than the known state.
 pub(crate) fn not_before_known(now: DateTime<Utc>, known: Option<&Observed>) -> DateTime<Utc> {
     known.map_or(now, |known| now.max(known.at))
 }

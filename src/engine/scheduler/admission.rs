@@ -101,8 +101,7 @@ impl Scheduler {
         }
     }
 
-    /// Returns true if a task may start now; otherwise its resource is deferred until another task
-    /// of its merchant ends.
+    /// Returns true if a task may start now; else it is deferred until one of its merchant ends.
     pub(crate) fn admit(&mut self, key: &Key, work: &StepWork) -> bool {
         let name = match work {
             StepWork::Effect(effect) => lane_name(&effect.merchant, effect.request.auth),
@@ -157,8 +156,7 @@ impl Scheduler {
         }
     }
 
-    /// Makes every resource due that waits for an unreachable service, since the service answers
-    /// again.
+    /// Makes every resource due that waits for an unreachable service, which answers again.
     pub(crate) fn retry_unreachable(&mut self) {
         let silent = |failure: &TaskFailure| matches!(failure, TaskFailure::Unreachable(_));
         let waiting = self.failures.all().iter().filter(|(_, failure)| silent(failure));
