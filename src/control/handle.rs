@@ -121,10 +121,7 @@ impl Control {
         typed::<R>(self.reply(request.into_request(), actor).await?)
     }
 
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "`commands::command` names every other request"
-    )]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "`engine_command` names every other one")]
     async fn reply(&self, request: ControlRequest, actor: String) -> Response {
         use EngineInput as Input;
         let (reply, answer) = oneshot::channel();
@@ -245,7 +242,7 @@ impl Control {
         generation: u32,
     ) -> Result<Option<bool>, ControlError> {
         let Some(inbox) = self.inbox.read().clone() else { return Ok(None) };
-        let valid = inbox.is_address_valid(address, generation);
+        let valid = inbox.accepts_address(address, generation);
         valid.map(Some).map_err(|error| logged(&error, "cannot read the valid webhook addresses"))
     }
 

@@ -136,7 +136,7 @@ impl EngineView<'_> {
 
     /// Decides about a person's permission; the reply names its resources.
     pub(crate) fn allow_prune(&self, allowing: &AllowPrune, actor: &str) -> Decision {
-        let (keys, records) = self.allowance_records(allowing, actor);
+        let (keys, records) = self.allowances(allowing, actor);
         let answer = Reply::Allowed(keys.iter().cloned().collect());
         if records.is_empty() {
             return Decision::answer(answer);
@@ -159,11 +159,7 @@ impl EngineView<'_> {
     }
 
     /// Returns the resources to which a permission applies now, and its records.
-    fn allowance_records(
-        &self,
-        allowing: &AllowPrune,
-        actor: &str,
-    ) -> (BTreeSet<Key>, Vec<Record>) {
+    fn allowances(&self, allowing: &AllowPrune, actor: &str) -> (BTreeSet<Key>, Vec<Record>) {
         let mut keys = if allowing.all { self.planner.guarded_keys() } else { BTreeSet::new() };
         keys.extend(allowing.keys.iter().filter(|key| self.planner.may_be_allowed(key)).cloned());
         keys.retain(|key| !self.scheduler.busy.contains(key));

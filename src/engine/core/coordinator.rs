@@ -184,11 +184,8 @@ impl Engine {
             let due = self.scheduler.backoff.next_due();
             let dated = self.view().next_dates();
             let again = self.next_account_read();
-            let looks = [
-                self.next_read(),
-                self.scripts.next_due().filter(|_| !self.stopping),
-                self.retention.due,
-            ];
+            let hooks = self.scripts.next_due().filter(|_| !self.stopping);
+            let looks = [self.next_read(), hooks, self.retention.due];
             let sweep = looks.into_iter().flatten().min();
             let shared = self.shared.clone();
             tokio::select! {

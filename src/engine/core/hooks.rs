@@ -183,7 +183,7 @@ impl Engine {
         settled: bool,
         key: Option<Key>,
     ) -> EngineResult<()> {
-        self.scripts.action_tried(id, settled, &self.shared);
+        self.scripts.note_try(id, settled, &self.shared);
         self.record_written(key)?;
         self.dispatch_actions()
     }

@@ -77,10 +77,10 @@ impl<'a> Ingest<'a> {
         }
         let data = event.data.as_ref().unwrap_or(&Value::Null);
         let object = RemoteObject::of(&event.kind, data, created);
-        let (object, standing, previous) = self.fresh_version(object).await?;
+        let (object, standing, previous) = self.freshness(object).await?;
         let about = self.resources(object.as_ref(), data)?;
-        if standing == Freshness::Newer {
-            self.note(object.as_ref(), data, &about)?;
+        if let Some(object) = object.as_ref().filter(|_| standing == Freshness::Newer) {
+            self.note(object, data, &about)?;
         }
         if matches!(standing, Freshness::Newer | Freshness::Undecided) {
             self.about.extend(about.iter().filter(|key| !is_action(key)).cloned());
@@ -133,12 +133,12 @@ impl<'a> Ingest<'a> {
 
     /// Returns the freshness of a version, with the version known before; if the order is unclear,
     /// the service's present version replaces the event's.
-    async fn fresh_version(
-        &self,
-        object: Option<RemoteObject>,
-    ) -> Result<FreshVersion, ReadFailure> {
+    async fn freshness(&self, object: Option<RemoteObject>) -> Result<FreshVersion, ReadFailure> {
         let Some(object) = object else { return Ok((None, Freshness::Newer, None)) };
-        let known = self.known_of(&object)?;
+        let known = match self.known.get(&object.id) {
+            Some(known) => Some(known.clone()),
+            None => self.shared.facts.remote_object(&self.wallet.merchant, &object.id)?,
+        };
         if fault_injection::is_active("stale-event-applied") {
             return Ok((Some(object), Freshness::Newer, known));
         }
@@ -151,13 +151,6 @@ impl<'a> Ingest<'a> {
                 (Some(now), Freshness::Newer, known)
             }
             Some(_) | None => (Some(object), Freshness::Undecided, known),
-        })
-    }
-
-    fn known_of(&self, object: &RemoteObject) -> EngineResult<Option<RemoteObject>> {
-        Ok(match self.known.get(&object.id) {
-            Some(known) => Some(known.clone()),
-            None => self.shared.facts.remote_object(&self.wallet.merchant, &object.id)?,
         })
     }
 
@@ -194,13 +187,7 @@ impl<'a> Ingest<'a> {
     }
 
     /// Notes an object's newest version, for later events of the batch and for its action.
-    fn note(
-        &mut self,
-        object: Option<&RemoteObject>,
-        data: &Value,
-        about: &[Key],
-    ) -> EngineResult<()> {
-        let Some(object) = object else { return Ok(()) };
+    fn note(&mut self, object: &RemoteObject, data: &Value, about: &[Key]) -> EngineResult<()> {
         self.known.insert(object.id.clone(), object.clone());
         for key in about.iter().filter(|key| is_action(key)) {
             let known = self.shared.facts.observed_state(key)?;

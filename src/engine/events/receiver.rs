@@ -167,11 +167,7 @@ impl EventReceiver {
     ///
     /// # Errors
     /// The state cannot be read.
-    pub fn is_address_valid(
-        &self,
-        address: &WebhookAddress,
-        generation: u32,
-    ) -> EngineResult<bool> {
+    pub fn accepts_address(&self, address: &WebhookAddress, generation: u32) -> EngineResult<bool> {
         Ok(self.shared.facts.rotation(address)?.is_valid(generation))
     }
 

@@ -66,12 +66,7 @@ impl EventSchedule {
         self.add_resynced(&looked.merchant, looked.count, outcome, shared);
     }
 
-    pub(crate) fn list_not_readable(
-        &mut self,
-        merchant: &Key,
-        waits: String,
-        shared: &EngineShared,
-    ) {
+    pub(crate) fn list_unreadable(&mut self, merchant: &Key, waits: String, shared: &EngineShared) {
         self.add_resynced(merchant, ResyncCount::default(), (Some(waits), None), shared);
     }
 

@@ -113,12 +113,12 @@ impl EventSchedule {
         // Later posts signal again: this read may already be past them.
         cx.shared.unread_posts.remove(&merchant);
         let Some(step) = cx.planner.step(&merchant) else {
-            self.list_not_readable(&merchant, "its document is gone".to_owned(), cx.shared);
+            self.list_unreadable(&merchant, "its document is gone".to_owned(), cx.shared);
             return None;
         };
         if !step.ready || cx.is_being_removed(&merchant) || cx.stopping {
             let why = format!("not connected yet: {}", step.reason);
-            self.list_not_readable(&merchant, why, cx.shared);
+            self.list_unreadable(&merchant, why, cx.shared);
             self.schedule_poll(merchant, AGAIN);
             return None;
         }

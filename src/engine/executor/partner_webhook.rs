@@ -110,7 +110,7 @@ fn learn(
     let said: Notification = serde_json::from_slice(&notice.body).unwrap_or_default();
     let ours = |event: &&PartnerEvent| event.data.reference.as_deref() == Some(&notice.reference);
     let is_test = is_test(shared, key)?;
-    let mut held = held_submission(shared, key, &notice.reference)?;
+    let mut held = held_intent(shared, key, &notice.reference)?;
     for event in said.events.iter().filter(ours) {
         add_event(shared, key, event, news)?;
         let Some((facts, secrets)) = decision(event, is_test, &notice.reference) else { continue };
@@ -210,11 +210,7 @@ fn decision(event: &PartnerEvent, is_test: bool, mark: &str) -> Option<DecisionF
 }
 
 /// Returns a submission of this mark that is on hold because its answer was lost.
-fn held_submission(
-    shared: &EngineShared,
-    key: &Key,
-    mark: &str,
-) -> EngineResult<Option<OpenIntent>> {
+fn held_intent(shared: &EngineShared, key: &Key, mark: &str) -> EngineResult<Option<OpenIntent>> {
     let open = shared.facts.open_intent(key)?;
     let held = open.filter(|open| matches!(open.state, IntentState::OnHold { .. }));
     Ok(held.filter(|open| open.intent.mark.as_str() == mark))

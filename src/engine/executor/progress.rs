@@ -127,9 +127,12 @@ pub(crate) fn effect_verb(
         IntentProgress::Done { observation, proof: _ } => {
             let was = before.is_some_and(|before| before.exists);
             let is = observation.exists.unwrap_or(was);
+            let old = before.and_then(|before| before.remote_id.as_ref());
+            let new = observation.remote_id.as_ref();
+            let is_replaced = old.is_some() && new.is_some() && old != new;
             match (was, is) {
                 _ if PREPARES.contains(&intent.effect.as_str()) => EffectVerb::Prepared,
-                (true, true) if is_replaced(before, observation) => EffectVerb::Created,
+                (true, true) if is_replaced => EffectVerb::Created,
                 (false, true) => EffectVerb::Created,
                 (true, true) => EffectVerb::Changed,
                 (true, false) => EffectVerb::Removed,
@@ -137,11 +140,6 @@ pub(crate) fn effect_verb(
             }
         }
     })
-}
-
-pub(crate) fn is_replaced(before: Option<&Observed>, now: &Observation) -> bool {
-    let old = before.and_then(|before| before.remote_id.as_ref());
-    now.remote_id.is_some() && old.is_some() && now.remote_id.as_ref() != old
 }
 
 /// Writes one line of the log with machine-readable fields. A field without a value is omitted.

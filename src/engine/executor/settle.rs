@@ -170,7 +170,7 @@ impl Attempt<'_> {
                 }
                 Ok(LookupResult::Superseded(reason)) if late => {
                     let progress = IntentProgress::GivenUp { reason: reason.clone() };
-                    return self.write_and_retry(progress, &reason).await;
+                    return self.write_retry(progress, &reason).await;
                 }
                 Ok(
                     LookupResult::Inconclusive(reason)
@@ -211,7 +211,7 @@ impl Attempt<'_> {
     async fn send_absent_again(self) -> EngineResult<TaskResult> {
         let reason = "two complete readings, the second after every call had ended, show nothing";
         let progress = IntentProgress::NotSent { reason: reason.to_owned() };
-        self.write_and_retry(progress, reason).await
+        self.write_retry(progress, reason).await
     }
 
     /// Settles an effect that nothing can prove, as the resource's document defines.
@@ -230,7 +230,7 @@ impl Attempt<'_> {
             OnDoubt::Recreate => {
                 let reason = "nothing can prove it; reckon.dev/on-doubt: recreate";
                 let progress = IntentProgress::GivenUp { reason: reason.to_owned() };
-                return self.write_and_retry(progress, reason).await;
+                return self.write_retry(progress, reason).await;
             }
         };
         self.put_on_hold(reason).await
@@ -238,11 +238,7 @@ impl Attempt<'_> {
 
     /// Records that a try failed, or that its result cannot be known. Another try follows, which
     /// waits longer after each failure.
-    async fn write_and_retry(
-        self,
-        progress: IntentProgress,
-        reason: &str,
-    ) -> EngineResult<TaskResult> {
+    async fn write_retry(self, progress: IntentProgress, reason: &str) -> EngineResult<TaskResult> {
         self.write_progress(progress).await?;
         let why = format!("no answer came to {}: {reason}", self.intent.effect);
         Ok(TaskResult::retry(self.intent.key.clone(), TaskFailure::Unreachable(why)))

@@ -117,7 +117,7 @@ impl Scripts {
         slots: usize,
     ) -> EngineResult<Vec<Task>> {
         let Some(hooks) = self.hooks_to_run() else { return Ok(Vec::new()) };
-        let mut due = self.failed_due(shared)?;
+        let mut due = self.retries(shared)?;
         let mut merchants: BTreeSet<Key> = shared.facts.hooks_to_run()?.into_iter().collect();
         merchants.extend(due.keys().cloned());
         let mut workers: Vec<Task> = Vec::new();
@@ -156,10 +156,7 @@ impl Scripts {
     }
 
     /// Returns failed hooks due for a retry, by merchant, up to a limit; notes when the next are.
-    fn failed_due(
-        &mut self,
-        shared: &EngineShared,
-    ) -> EngineResult<BTreeMap<Key, Vec<FailedHook>>> {
+    fn retries(&mut self, shared: &EngineShared) -> EngineResult<BTreeMap<Key, Vec<FailedHook>>> {
         let now = shared.now();
         let (failed, next) = shared.facts.due_retries((now, latest_retry(now)), RETRIES_MAX)?;
         let mut due: BTreeMap<Key, Vec<FailedHook>> = BTreeMap::new();
@@ -172,7 +169,7 @@ impl Scripts {
 
     /// Signals due retries to workers; returns true if a merchant without a worker has one, too.
     pub(crate) fn signal_retries(&mut self, shared: &EngineShared) -> EngineResult<bool> {
-        let due = self.failed_due(shared)?;
+        let due = self.retries(shared)?;
         if due.keys().any(|merchant| !self.running.contains_key(merchant)) {
             return Ok(true);
         }
@@ -227,12 +224,7 @@ impl Scripts {
     }
 
     /// Notes the end of a try; an unsettled action is tried again after a growing, random wait.
-    pub(crate) fn action_tried(
-        &mut self,
-        id: &ActionRequestId,
-        settled: bool,
-        shared: &EngineShared,
-    ) {
+    pub(crate) fn note_try(&mut self, id: &ActionRequestId, settled: bool, shared: &EngineShared) {
         if settled {
             return self.agenda.end(id);
         }

@@ -207,7 +207,7 @@ impl MerchantWorker {
         let ledger = self.shared.facts.event_ledger(&self.merchant)?;
         let nobody = if self.hooks.queues().next().is_none() { ledger.verified } else { 0 };
         records.extend(self.advances_behind(places, ledger.ran_to)?);
-        let held = self.stopped_scripts(places, ledger.verified)?;
+        let held = self.held_lanes(places, ledger.verified)?;
         let free = places.iter().filter(|(name, _)| held.iter().all(|lane| lane.script != **name));
         let all = if held.is_empty() { nobody } else { ledger.verified };
         let to = free.map(|(_, place)| place.at).min().unwrap_or(all);
@@ -224,11 +224,7 @@ impl MerchantWorker {
     }
 
     /// Returns the scripts that receive no further events, since too many of their runs failed.
-    fn stopped_scripts(
-        &self,
-        places: &ScriptCursors,
-        told: u64,
-    ) -> EngineResult<Vec<ScriptIdentity>> {
+    fn held_lanes(&self, places: &ScriptCursors, told: u64) -> EngineResult<Vec<ScriptIdentity>> {
         let stopped = self.shared.facts.stopped_scripts(&self.merchant)?;
         let held = stopped.iter().filter_map(|script| places.get(script));
         let held = held.filter(|place| !place.is_busy && place.at < told);

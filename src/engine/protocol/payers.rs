@@ -68,7 +68,7 @@ pub struct AttachToken {
     pub token: Secret,
     /// Further tokens of the same details, one for each recurring charge that the method pays.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[serde(serialize_with = "serialize_all_exposed")]
+    #[serde(serialize_with = "serialize_all")]
     pub more: Vec<Secret>,
     /// True if the token may replace the saved details. A payer's link contains this itself.
     #[serde(default)]
@@ -88,10 +88,7 @@ fn serialize_exposed<S: Serializer>(token: &Secret, serializer: S) -> Result<S::
     serializer.serialize_str(token.expose())
 }
 
-fn serialize_all_exposed<S: Serializer>(
-    tokens: &[Secret],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
+fn serialize_all<S: Serializer>(tokens: &[Secret], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(tokens.iter().map(Secret::expose))
 }
 

@@ -56,15 +56,10 @@ impl EngineView<'_> {
         Ok(None)
     }
 
-    fn views(
-        &self,
-        merchant: &Key,
-        ids: Vec<String>,
-        into: &mut Vec<EventView>,
-    ) -> EngineResult<()> {
+    fn views(&self, merchant: &Key, ids: Vec<String>, to: &mut Vec<EventView>) -> EngineResult<()> {
         for id in ids {
             let entry = self.shared.facts.event(merchant, &id)?;
-            into.extend(entry.map(|entry| event_view(merchant, &id, &entry)));
+            to.extend(entry.map(|entry| event_view(merchant, &id, &entry)));
         }
         Ok(())
     }

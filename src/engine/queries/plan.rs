@@ -90,6 +90,7 @@ pub(crate) fn is_settled(step: &Step) -> bool {
 }
 
 pub(crate) fn step_view(step: &Step) -> StepView {
+    let limit = if let Reason::OverLimit(over) = &step.reason { Some(over.clone()) } else { None };
     let money = step.money.iter().map(|money| MoneyView {
         currency: money.amount.currency().to_string(),
         mode: money.mode,
@@ -109,7 +110,7 @@ pub(crate) fn step_view(step: &Step) -> StepView {
         changes: step.changes.clone(),
         money: money.collect(),
         due: Vec::new(),
-        limit: None,
+        limit,
         replaces: step.replaces.clone(),
         removal: step.reason.removal(),
         problems: Vec::new(),
@@ -122,7 +123,6 @@ pub(crate) fn with_plan_checksum(mut view: StepView, step: &Step, checksum: &str
     if let Reason::OverLimit(over) = &step.reason {
         let short: String = checksum.chars().take(CHECKSUM_SHORT).collect();
         view.message = over.for_plan(&short);
-        view.limit = Some(over.clone());
     }
     view
 }
@@ -181,10 +181,7 @@ impl PlanView {
 
 /// Builds the view of one step; a removed resource has the place of its former document.
 fn step_with_place(step: &Step, before: &Desired) -> StepView {
-    let mut view = step_view(step);
-    if let Reason::OverLimit(over) = &step.reason {
-        view.limit = Some(over.clone());
-    }
+    let view = step_view(step);
     let old = before.manifests.get(&step.key).filter(|_| view.file.is_none());
     let Some(place) = old.map(|manifest| &manifest.place) else { return view };
     StepView { file: Some(place.file.to_string()), line: Some(place.line), ..view }

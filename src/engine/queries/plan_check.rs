@@ -109,15 +109,8 @@ impl EngineView<'_> {
             let mode = *modes.entry(merchant.clone()).or_insert_with(|| self.mode(&merchant));
             let said = manifest.map(|manifest| manifest.annotations.generation);
             let generation = generation_of(said, known.as_deref());
-            let (key, amountless_digest) = (step.key.clone(), None);
-            Some(SpendRequest {
-                key,
-                merchant,
-                mode: mode?,
-                generation,
-                amountless_digest,
-                exposure,
-            })
+            let (key, mode, amountless_digest) = (step.key.clone(), mode?, None);
+            Some(SpendRequest { key, merchant, mode, generation, amountless_digest, exposure })
         })
     }
 

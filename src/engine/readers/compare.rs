@@ -176,7 +176,7 @@ pub(crate) fn changed_unknown_objects(
         let known = shared.facts.observed_state(&key)?;
         let owner = known.as_ref().map_or(merchant, |known| &known.merchant);
         let before = known.as_ref().map_or(&[][..], |known| &known.unknown_objects);
-        let all = merge_unknown(before, now, look.0.list_name);
+        let all = merge_list(before, now, look.0.list_name);
         if *owner == *merchant && all != before {
             let merchant = merchant.clone();
             news.push(UnknownObjectsFound { key, merchant, found: all, at: look.1 });
@@ -187,11 +187,7 @@ pub(crate) fn changed_unknown_objects(
 
 /// Merges earlier and present unknown objects of a list. An unknown mark stays until a person
 /// handles it; a second object that is gone is dropped.
-fn merge_unknown(
-    before: &[UnknownObject],
-    now: Vec<UnknownObject>,
-    list: &str,
-) -> Vec<UnknownObject> {
+fn merge_list(before: &[UnknownObject], now: Vec<UnknownObject>, list: &str) -> Vec<UnknownObject> {
     let stays = |stray: &&UnknownObject| stray.list != list || !stray.is_duplicate;
     let mut all: BTreeMap<RemoteId, UnknownObject> = BTreeMap::new();
     for stray in now.into_iter().chain(before.iter().filter(stays).cloned()) {
@@ -272,12 +268,12 @@ mod tests {
         ];
         let ids =
             |all: Vec<UnknownObject>| all.iter().map(|one| one.id.to_string()).collect::<Vec<_>>();
-        assert_eq!(ids(merge_unknown(&before, Vec::new(), "cards")), ["b", "c"]);
+        assert_eq!(ids(merge_list(&before, Vec::new(), "cards")), ["b", "c"]);
         assert_eq!(
-            ids(merge_unknown(&before, vec![unknown("d", "cards", true)], "cards")),
+            ids(merge_list(&before, vec![unknown("d", "cards", true)], "cards")),
             ["b", "c", "d"]
         );
-        assert_eq!(merge_unknown(&before, vec![unknown("a", "cards", true)], "cards"), before);
+        assert_eq!(merge_list(&before, vec![unknown("a", "cards", true)], "cards"), before);
     }
 
     #[test]

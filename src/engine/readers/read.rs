@@ -69,7 +69,7 @@ async fn run_queries(
     let answers = answers(shared, &(row.queries)(&reading.subject), wallet).await?;
     let key = reading.key.clone();
     let failed = match interpret(shared, row, reading, &answers)? {
-        Ok(learned) if write == RecordWhen::IfChanged && is_known(shared, reading, &learned)? => {
+        Ok(learned) if write == RecordWhen::IfChanged && knows(shared, reading, &learned)? => {
             tracing::debug!(%key, reading = reading.name, "unchanged");
             return Ok(TaskResult::Changed(key));
         }
@@ -91,11 +91,7 @@ async fn run_queries(
 }
 
 /// Returns true if the results of a reading are known already, its secrets included.
-fn is_known(
-    shared: &EngineShared,
-    reading: &RemoteReading,
-    learned: &Learned,
-) -> EngineResult<bool> {
+fn knows(shared: &EngineShared, reading: &RemoteReading, learned: &Learned) -> EngineResult<bool> {
     let Some(known) = shared.facts.observed_state(&reading.key)? else { return Ok(false) };
     let open = learned.facts.as_object().into_iter().flatten();
     let same = known.exists == learned.exists
