@@ -143,7 +143,6 @@ impl ControlError {
     pub const UNUSABLE: &str = "socket_unusable";
     pub const TOKEN_NEEDED: &str = "token_needed";
     pub const WRONG_TOKEN: &str = "wrong_token";
-    /// The token permits only reads.
     pub const READ_ONLY: &str = "read_only_token";
     pub const OTHER_VERSION: &str = "version_mismatch";
     pub const BUG: &str = "our_mistake";

@@ -64,9 +64,8 @@ impl SocketClient {
         let mut place = self.stream.lock().await;
         let mut stream =
             place.take().ok_or_else(|| connection_lost("an earlier request was abandoned"))?;
-        let response = exchange(&mut stream, &request.into_request())
-            .await
-            .map_err(|error| connection_lost(&error))?;
+        let response = exchange(&mut stream, &request.into_request()).await;
+        let response = response.map_err(|error| connection_lost(&error))?;
         *place = Some(stream);
         typed::<R>(response?)
     }
@@ -173,7 +172,6 @@ pub enum SocketError {
     Io { what: &'static str, path: PathBuf, source: io::Error },
 }
 
-/// A listening socket.
 #[derive(Debug)]
 pub struct ControlSocket {
     listener: UnixListener,

@@ -125,8 +125,7 @@ fn check_tokens(attaching: &AttachToken) -> Result<(), String> {
     let all: Vec<&str> =
         [&attaching.token].into_iter().chain(&attaching.more).map(Secret::expose).collect();
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    let is_token =
-        |text: &str| (1..=TOKEN_LENGTH_MAX).contains(&text.len()) && text.chars().all(fits);
+    let is_token = |one: &str| (1..=TOKEN_LENGTH_MAX).contains(&one.len()) && one.chars().all(fits);
     if !all.iter().all(|text| is_token(text)) {
         return Err(
             "not a one-time token: a token consists of letters, digits, `_` and `-`".to_owned()

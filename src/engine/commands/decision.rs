@@ -109,8 +109,8 @@ impl EngineView<'_> {
     pub fn decide(&self, command: EngineCommand) -> EngineResult<Decision> {
         Ok(match command {
             EngineCommand::Acknowledge(event, actor) => self.acknowledge(event, actor)?,
-            EngineCommand::AcknowledgeOrphan(orphan, actor) => {
-                self.acknowledge_orphan(orphan, actor)?
+            EngineCommand::AcknowledgeOrphan(what, actor) => {
+                self.acknowledge_orphan(what, actor)?
             }
             EngineCommand::AllowPrune(allowed, actor) => self.allow_prune(&allowed, &actor),
             EngineCommand::ApproveLive(approving) => self.approve(approving),

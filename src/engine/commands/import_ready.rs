@@ -124,10 +124,9 @@ impl EngineView<'_> {
         let other = known.filter(|known| known.exists && known.remote_id.as_ref() != Some(id));
         let Some(known) = other else { return Ok(()) };
         let name = key.short();
-        let before =
-            known.remote_id.as_ref().map_or("an object with an unknown id", RemoteId::as_str);
+        let old = known.remote_id.as_ref().map_or("an object with an unknown id", RemoteId::as_str);
         let why = format!(
-            "{name} already manages {before}; to release that object, remove the document, run \
+            "{name} already manages {old}; to release that object, remove the document, run \
             `reckon forget {name}`, and restore the document"
         );
         Err((AdoptionStatus::Refused, why))

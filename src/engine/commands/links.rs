@@ -73,13 +73,9 @@ impl EngineView<'_> {
             ));
         }
         let list = manifest.and_then(|one| one.spec.get("email_addresses").cloned());
-        let addresses: Vec<String> = list
-            .as_ref()
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(|one| one.get("address")?.as_str().map(str::to_owned))
-            .collect();
+        let all = list.as_ref().and_then(Value::as_array).into_iter().flatten();
+        let address = |one: &Value| one.get("address")?.as_str().map(str::to_owned);
+        let addresses: Vec<String> = all.filter_map(address).collect();
         if addresses.is_empty() {
             return Err(format!("{} has no e-mail address", key.short()));
         }

@@ -125,9 +125,7 @@ impl EngineView<'_> {
     ) -> EngineResult<Result<Vec<WebhookAddress>, String>> {
         let merchants = self.snapshot().merchants();
         let all = match &asked.merchant {
-            Some(key) if !merchants.contains(key) => {
-                return Ok(Err(no_merchant(key, &merchants)));
-            }
+            Some(key) if !merchants.contains(key) => return Ok(Err(no_merchant(key, &merchants))),
             Some(key) => vec![WebhookAddress::Merchant(key.clone())],
             None => {
                 let merchants = merchants.into_iter().map(WebhookAddress::Merchant);

@@ -63,9 +63,7 @@ async fn read_redacted(
     let answer = read::one(shared, query, wallet).await?;
     Ok(answer.and_then(|answer| match answer {
         Some(RemoteAnswer::Body(body)) => Ok(redact_secret(body, secret)),
-        Some(RemoteAnswer::Missing(problem)) => {
-            Err(format!("it is not there ({})", problem.code()))
-        }
+        Some(RemoteAnswer::Missing(gone)) => Err(format!("it is not there ({})", gone.code())),
         Some(RemoteAnswer::Items(_)) | None => Err("the service answered nothing".to_owned()),
     }))
 }

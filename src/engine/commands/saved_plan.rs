@@ -59,7 +59,6 @@ impl EngineView<'_> {
         Ok(Reply::Saved(Box::new(saved)))
     }
 
-    /// Returns a step with its basis.
     fn saved_step(&self, key: Key, step: &StepView) -> SavedStep {
         SavedStep {
             verdict: step.verdict,

@@ -60,9 +60,7 @@ impl Engine {
     /// Handles a payer's request. The asker may have gone away.
     pub(crate) fn handle_payer(&mut self, asked: PayerRequest) {
         match asked {
-            PayerRequest::Open(link, reply) => {
-                reply.send(self.view().intake(&link)).unwrap_or_default();
-            }
+            PayerRequest::Open(link, to) => to.send(self.view().intake(&link)).unwrap_or_default(),
             PayerRequest::Submit(token, reply) => self.carry_out(self.view().attach(token), reply),
         }
     }

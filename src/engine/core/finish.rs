@@ -75,16 +75,12 @@ impl Engine {
                 self.retention_done();
                 return Ok(());
             }
-            TaskResult::ActionTried(id, settled, key) => {
-                return self.action_tried(&id, settled, key);
-            }
+            TaskResult::ActionTried(id, settled, key) => return self.note_try(&id, settled, key),
             TaskResult::Approved => {
                 self.plan_approved();
                 return Ok(());
             }
-            TaskResult::Unauthorised(key, merchant) => {
-                return self.task_unauthorised(&key, &merchant);
-            }
+            TaskResult::Unauthorised(key, merchant) => return self.unauthorised(&key, &merchant),
             TaskResult::BookkeepingDone(keys) => return self.bookkeeping_done(keys),
             TaskResult::Released => return self.replan_all(),
             TaskResult::WithReply(finished, reply, to) => {
@@ -128,13 +124,12 @@ impl Engine {
     fn waiting_removal(&self, key: &Key, used: Option<Key>) -> Option<Key> {
         let open = || self.known_state.open_intent(key).map(|open| open.intent.merchant.clone());
         let merchant = used.or_else(open)?;
-        let stays =
-            self.known_state.desired().manifests.contains_key(&merchant) || merchant == *key;
-        (!stays).then_some(merchant)
+        let kept = self.known_state.desired().manifests.contains_key(&merchant) || merchant == *key;
+        (!kept).then_some(merchant)
     }
 
     /// Handles the end of a task whose merchant's credentials the service refuses.
-    pub(crate) fn task_unauthorised(&mut self, key: &Key, merchant: &Key) -> EngineResult<()> {
+    pub(crate) fn unauthorised(&mut self, key: &Key, merchant: &Key) -> EngineResult<()> {
         self.scheduler.busy.remove(key);
         self.known_state.task_ended(key);
         self.known_state.refresh_all([merchant, key])?;

@@ -177,7 +177,7 @@ impl Engine {
         self.tasks.spawn(TaskClass::HookAction, settle_request(self.shared.clone(), end));
     }
 
-    pub(crate) fn action_tried(
+    pub(crate) fn note_try(
         &mut self,
         id: &ActionRequestId,
         settled: bool,

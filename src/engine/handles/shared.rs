@@ -43,9 +43,8 @@ pub trait SecretResolver: Send + Sync {
     fn resolve(&self, source: &Value, key: &Key) -> Result<Secret, SecretError>;
     /// Returns the file that a spec attaches; its content must have this digest.
     fn attachment(&self, path: &str, _sha256: Digest) -> Result<Vec<u8>, SecretError> {
-        let message =
-            format!("the file {path} cannot be read: no folder of attachments is configured");
-        Err(SecretError { message })
+        let why = format!("the file {path} cannot be read: no folder of attachments is configured");
+        Err(SecretError { message: why })
     }
 }
 

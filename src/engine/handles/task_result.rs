@@ -110,7 +110,6 @@ pub struct PollResult {
     pub(crate) merchant: Key,
     /// True if the read reached its end.
     pub(crate) done: bool,
-    /// Time at which the list was read to its end, if it was.
     pub(crate) listed_at: Option<DateTime<Utc>>,
     /// True if a person requested the read; `count` is then its result.
     pub(crate) again: bool,

@@ -127,8 +127,7 @@ impl KnownState {
     /// Permits one more try of a refused effect. A new refusal belongs to another intent, so it
     /// ends the permission. Returns true if there is such a refusal.
     pub(crate) fn try_again(&mut self, key: &Key) -> bool {
-        let refused =
-            self.observed(key).and_then(|known| known.refusal.as_ref().map(|one| one.intent));
+        let refused = self.observed(key).and_then(|known| Some(known.refusal.as_ref()?.intent));
         let is_refused = refused.is_some();
         self.tried_again.extend(refused.map(|intent| (key.clone(), intent)));
         is_refused

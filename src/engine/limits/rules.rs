@@ -146,14 +146,13 @@ impl SpendBudget {
     ) -> LimitDecision {
         let rules = &self.rules.approvals;
         let wish = SpendRequest { amountless_digest: Some(rest), ..wish.clone() };
-        let standing = approval_status(rules, kept, &wish, now);
-        if standing.is_enough() {
-            return LimitDecision::Approved(standing.ids);
+        let status = approval_status(rules, kept, &wish, now);
+        if status.is_enough() {
+            return LimitDecision::Approved(status.ids);
         }
         let alone = rules.approvers_needed(std::slice::from_ref(&wish));
-        let approvers =
-            if standing.approvers_needed == 0 { alone } else { standing.approvers_needed };
-        let approved_by = standing.actors.into_iter().collect();
+        let approvers = if status.approvers_needed == 0 { alone } else { status.approvers_needed };
+        let approved_by = status.actors.into_iter().collect();
         LimitDecision::Over(Box::new(LimitExceeded { approved_by, approvers, ..over }))
     }
 

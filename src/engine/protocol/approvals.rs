@@ -100,7 +100,6 @@ pub struct SavePlan {
     pub dirty: Option<bool>,
 }
 
-/// A plan in a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SavedPlan {
     /// The version of this form: [`SAVED_PLAN`]. The first field of the file.

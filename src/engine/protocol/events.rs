@@ -10,7 +10,6 @@ use crate::model::remote_object::{Freshness, RemoteObject};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventsWanted {
-    /// Events of this merchant alone.
     pub merchant: Option<Key>,
     /// Largest number of events, the newest ones.
     pub most: usize,

@@ -117,7 +117,6 @@ pub struct QuotasView {
     /// Upper bound for one script.
     pub script_max: ScriptValuesSize,
     pub events_held: u64,
-    /// Events that retention dropped.
     pub events_dropped: u64,
     /// The share of each merchant or application, the largest holders first: at most [`SHOWN_MAX`].
     pub merchants: Vec<MerchantQuota>,

@@ -73,7 +73,6 @@ pub enum EngineCommand {
     ApproveSigned(ApproveSigned),
     Attach(SubmitToken),
     Forget(ForgetRequest, String),
-    /// Forgets an absent script.
     ForgetScript(String, String),
     Import(AdoptRequest, String),
     Inventory(InventoryRequest),

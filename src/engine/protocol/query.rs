@@ -42,7 +42,6 @@ pub enum EngineQuery {
     #[serde(rename = "rehearsing")]
     TrialRun(TrialRunQuery),
     Plan,
-    /// The plan of the resources that the scope selects.
     Scoped(StepSelection),
     /// The same as a plan that can be saved in a file.
     Save(Box<SavePlan>),

@@ -49,9 +49,7 @@ impl EngineView<'_> {
                 Reply::State(StateReply::Trail(locate(&self.shared.facts, &wanted, head)?))
             }
             EngineQuery::Addresses => Reply::Addresses(self.shared.facts.rotations()?),
-            EngineQuery::Effects(position) => {
-                Reply::Effects(self.shared.effect_log.since(position))
-            }
+            EngineQuery::Effects(since) => Reply::Effects(self.shared.effect_log.since(since)),
             EngineQuery::Settle => Reply::Settled,
         })
     }

@@ -76,9 +76,7 @@ fn synced_condition(known: &ConditionInputs<'_>, status: ConditionStatus) -> Rea
     let step = known.step;
     match (status, known.unable) {
         (ConditionStatus::True, _) if step.reason == Reason::Settled => in_sync(known),
-        (ConditionStatus::False, Some(unable)) => {
-            (failure_reason(unable), unable.message().to_owned())
-        }
+        (ConditionStatus::False, Some(why)) => (failure_reason(why), why.message().to_owned()),
         _ => (step.reason.word(), step.reason.to_string()),
     }
 }

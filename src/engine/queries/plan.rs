@@ -189,8 +189,7 @@ fn step_with_place(step: &Step, before: &Desired) -> StepView {
 
 fn names_in_neither(before: &Desired, after: &Desired, scope: &StepSelection) -> Vec<UnknownName> {
     let known = |key: &Key| {
-        let in_tree =
-            |tree: &Desired| tree.manifests.contains_key(key) || tree.broken.contains(key);
+        let in_tree = |one: &Desired| one.manifests.contains_key(key) || one.broken.contains(key);
         in_tree(before) || in_tree(after)
     };
     let keys = before.manifests.keys().chain(after.manifests.keys());

@@ -180,9 +180,8 @@ fn add_planned(mut counted: RunningTotals, planned: &RunningTotals) -> RunningTo
 fn refusal_issues(kind: &str, refusal: &ServiceRefusal) -> Vec<Issue> {
     let fields = register::find(kind).map_or(&[][..], |row| row.fields);
     let issue = |message: &ServiceMessage| {
-        let said =
-            message.context.as_ref().and_then(|one| error_field::locate(fields, one.as_str()));
-        let path = said.map_or_else(|| "spec".to_owned(), |path| format!("spec.{path}"));
+        let at = message.context.as_ref().and_then(|one| error_field::locate(fields, one.as_str()));
+        let path = at.map_or_else(|| "spec".to_owned(), |path| format!("spec.{path}"));
         let text = format!("the service refused it (HTTP {}): {}", refusal.status, message.text());
         let help = "change this field: the refused request had no effect and is not sent again";
         Issue::error(REFUSED, &path, text, help)

@@ -242,7 +242,6 @@ pub(crate) enum ObjectAnswer {
     NotShown,
 }
 
-/// Reads one object.
 pub(crate) async fn object(
     shared: &EngineShared,
     query: RemoteQuery,

@@ -38,7 +38,6 @@ pub(crate) struct SweepSchedule {
     known: BTreeSet<MerchantList>,
     under_way: BTreeSet<MerchantList>,
     seen: BTreeMap<MerchantList, ListSeen>,
-    /// Lists that a refresh reads.
     requested: VecDeque<MerchantList>,
     /// Refreshes that wait for the reads under way.
     pub(crate) waiters: Vec<oneshot::Sender<Reply>>,
