@@ -137,9 +137,8 @@ impl EngineView<'_> {
         }))
     }
 
-    /// Returns the recurring charges that need a token of their own when a payer gives the details
-    /// of this method, with the generation of each; their number is limited by the tokens accepted
-    /// at once.
+    /// Returns the recurring charges that need a token of their own when a payer gives this method's
+    /// details, with the generation of each; at most as many as tokens are accepted at once.
     pub(crate) fn charges_of(&self, method: &Key) -> Vec<(Key, u32)> {
         let takes = |key: &&Key| {
             let manifest = self.known_state.desired().manifest(key)?;

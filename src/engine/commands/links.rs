@@ -53,9 +53,8 @@ impl EngineView<'_> {
         })
     }
 
-    /// Returns the addresses of a contact, or the written address. `whose` is the merchant that the
-    /// contact must belong to; without one any address is permitted. Fails if the contact has no
-    /// address, or belongs to another merchant.
+    /// Returns the addresses of a contact, or the written address. With `whose` only contacts of
+    /// that merchant are permitted. Fails for any other contact, and for one without an address.
     fn addresses(&self, to: &str, whose: Option<&Key>) -> Result<Vec<String>, String> {
         if to.contains('@') {
             let closed =

@@ -1,7 +1,5 @@
 //! Plans that are saved in a file: made, compared with the present state by name, and applied once.
-//!
-//! Its token is used up in the journal before the first call. A journal that moved for other reasons
-//! does not matter.
+//! [`crate::engine::protocol::approvals`] has the guarantees.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -99,9 +99,8 @@ struct Dropping<'a> {
 }
 
 impl Dropping<'_> {
-    /// Drops a merchant's old events. Events are numbered roughly in the order of their times. So
-    /// the search ends at the first page without an old event, or at an event that a script was not
-    /// run for.
+    /// Drops a merchant's old events. Their numbers roughly follow their times: the search ends at a
+    /// page without an old event, or at an event that a script was not run for.
     async fn drop_events(&self) -> EngineResult<()> {
         let Self { shared, merchant, horizon } = *self;
         let (mut after, ran_to) = (0, shared.facts.ran_by_all_scripts(merchant)?);

@@ -252,8 +252,7 @@ fn absent_if_past(found: LookupResult, deadline: DateTime<Utc>) -> LookupResult 
 }
 
 /// Returns the last time at which an earlier try can take effect: the call's timeout and the grace
-/// from now on. If only an earlier state can have sent the effect, both count from the beginning of
-/// this state.
+/// from now on, or from the beginning of this state if only an earlier state can have sent it.
 pub(crate) fn deadline(shared: &EngineShared, intent: &Intent) -> EngineResult<DateTime<Utc>> {
     let now = shared.now();
     let began = if is_looked_up_first(intent) { shared.facts.began_at()? } else { None };

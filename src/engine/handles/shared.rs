@@ -1,7 +1,6 @@
 //! The state that every task of the engine shares.
 
 use std::collections::BTreeMap;
-use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -89,9 +88,10 @@ struct CachedMerchant {
 }
 
 /// The handles that every task uses; those that the caller supplied are reached through `Deref`.
-#[derive(derive_more::Debug)]
+#[derive(derive_more::Debug, derive_more::Deref)]
 #[debug("Shared({:?})", parts.settings)]
 pub struct EngineShared {
+    #[deref]
     parts: EngineParts,
     pub(crate) guard: Arc<SpendBudget>,
     pub(crate) limiter: Arc<Limiter>,
@@ -112,14 +112,6 @@ pub struct EngineShared {
     pub(crate) effect_log: EffectLog,
     merchants: Mutex<BTreeMap<Key, CachedMerchant>>,
     stopping: watch::Sender<bool>,
-}
-
-impl Deref for EngineShared {
-    type Target = EngineParts;
-
-    fn deref(&self) -> &EngineParts {
-        &self.parts
-    }
 }
 
 /// The parts of [`EngineShared`] that the caller supplies.

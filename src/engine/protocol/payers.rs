@@ -1,8 +1,5 @@
 //! Payers: their links and tokens, pages that are made for one person, and payments.
-//!
-//! Opening a link changes nothing. A link asks for the details that a generation of the document
-//! does not have yet, or for a replacement of the saved ones; a replacement link is valid only
-//! while exactly those details are saved. A token is accepted only while the method asks for one.
+//! [`crate::engine::commands::intake`] decides about links and tokens.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize, Serializer};
@@ -96,16 +93,10 @@ fn serialize_all<S: Serializer>(tokens: &[Secret], serializer: S) -> Result<S::O
 pub type PageLink = Option<Secret>;
 
 /// A link on its way to the person who asked for it; it crosses the control socket alone.
-#[derive(derive_more::Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(derive_more::Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[debug("Link(***)")]
 #[serde(transparent)]
-pub struct SecretLink(pub Secret);
-
-impl Serialize for SecretLink {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.0.expose())
-    }
-}
+pub struct SecretLink(#[serde(serialize_with = "serialize_exposed")] pub Secret);
 
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

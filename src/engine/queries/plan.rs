@@ -59,9 +59,8 @@ impl EngineView<'_> {
         }
     }
 
-    /// Returns a keyed digest over every step that changes something: its resource, its verdict,
-    /// its document, its object and the money that it moves. It does not depend on the time of day,
-    /// nor on steps that do nothing.
+    /// Returns a keyed digest over every step that changes something: its resource, verdict,
+    /// document, object and money. It depends on neither the time of day nor any other step.
     pub(crate) fn checksum<'a>(&self, steps: impl Iterator<Item = &'a Step>) -> String {
         let changing = steps.filter(|step| unlimited_verdict(step).is_change());
         let about: Vec<Value> = changing.map(|step| self.approved_parts(step)).collect();

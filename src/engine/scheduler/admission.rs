@@ -67,9 +67,8 @@ impl Scheduler {
         Ok(())
     }
 
-    /// Returns true if an effect may start now. An effect behind one under way waits for it. An
-    /// effect behind one that a person has to settle also waits, and is reported; it is tried again
-    /// once any effect in a lane has ended.
+    /// Returns true if an effect may start now. It waits behind one under way. Behind one that a
+    /// person has to settle it is also reported, and tried again once any lane's effect has ended.
     pub(crate) fn enter_lane<'a>(
         &mut self,
         key: &Key,
