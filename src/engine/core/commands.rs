@@ -119,13 +119,9 @@ impl Engine {
     /// Uses a plan up: it is never applied again. The record is on disk on return. From then on the
     /// run acts on the plan's steps alone.
     pub async fn use_plan(&mut self, saved: &SavedPlan, actor: String) -> EngineResult<()> {
-        let used = PlanUse {
-            plan: saved.id.clone(),
-            token: saved.token.clone(),
-            checksum: saved.plan.checksum.clone(),
-            actor,
-            at: self.shared.now(),
-        };
+        let (plan, token, at) = (saved.id.clone(), saved.token.clone(), self.shared.now());
+        let checksum = saved.plan.checksum.clone();
+        let used = PlanUse { plan, token, checksum, actor, at };
         self.shared.write(Vec::new(), vec![Record::PlanUsed(Box::new(used))]).await?;
         self.select_targets(saved.steps.iter().map(|step| step.key.clone()).collect());
         Ok(())

@@ -45,9 +45,9 @@ impl Engine {
 
     /// Returns true if an effect may start now; otherwise it waits for its lane.
     pub(crate) fn enter_lane(&mut self, key: &Key, effect: &Effect) -> bool {
-        let is_being_read = self.is_being_read(effect);
-        let open = self.known_state.open_intents().map(|open| &open.intent);
-        self.scheduler.enter_lane(key, effect, is_being_read, open)
+        let Err(blocked) = self.take_lane(key, effect) else { return true };
+        self.scheduler.wait_for_lane(key, blocked);
+        false
     }
 
     /// Frees the lane of this resource, and requests the deferred actions again.

@@ -57,16 +57,12 @@ pub(crate) struct HookBatch {
 }
 
 impl HookBatch {
-    pub(crate) fn new(ground: Arc<BatchContext>, todo: impl IntoIterator<Item = WorkItem>) -> Self {
-        Self {
-            context: ground,
-            todo: todo.into_iter().collect(),
-            open: None,
-            has_begun: false,
-            weight: 0,
-            at: 0,
-            records: Vec::new(),
-        }
+    pub(crate) fn new(
+        context: Arc<BatchContext>,
+        todo: impl IntoIterator<Item = WorkItem>,
+    ) -> Self {
+        let todo = todo.into_iter().collect();
+        Self { context, todo, open: None, has_begun: false, weight: 0, at: 0, records: Vec::new() }
     }
 
     /// Continues on a thread with enough stack until nothing is left, time is up, or an answer is

@@ -163,7 +163,7 @@ mod tests {
         let slow: Vec<_> = (0..WORKERS)
             .map(|_| {
                 let (pool, held) = (pool.clone(), held.clone());
-                let wait = move || held.lock().unwrap().recv().is_ok();
+                let wait = move || held.lock().recv().is_ok();
                 tokio::spawn(async move { pool.run("slow", wait).await })
             })
             .collect();

@@ -144,15 +144,9 @@ impl Scripts {
         let bell = Arc::new(WorkerSignal::default());
         bell.signal(failed);
         self.running.insert(merchant.clone(), bell.clone());
-        let worker = MerchantWorker {
-            shared: shared.clone(),
-            hooks,
-            merchant,
-            engine: self.sender.clone(),
-            bell,
-            pool: self.pool.clone(),
-        };
-        Box::pin(worker.run())
+        let (engine, pool) = (self.sender.clone(), self.pool.clone());
+        let shared = shared.clone();
+        Box::pin(MerchantWorker { shared, hooks, merchant, engine, bell, pool }.run())
     }
 
     /// Returns failed hooks due for a retry, by merchant, up to a limit; notes when the next are.

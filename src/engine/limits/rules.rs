@@ -72,13 +72,8 @@ pub(crate) enum LimitDecision {
 
 impl SpendBudget {
     pub(crate) fn new(policy: &PolicyRules, facts: &ReadModel, clock: &SharedClock) -> Self {
-        Self {
-            rules: policy.clone(),
-            facts: facts.clone(),
-            clock: clock.clone(),
-            state: Mutex::default(),
-            freed: Notify::new(),
-        }
+        let (rules, facts, clock) = (policy.clone(), facts.clone(), clock.clone());
+        Self { rules, facts, clock, state: Mutex::default(), freed: Notify::new() }
     }
 
     pub(crate) fn is_limited(&self) -> bool {

@@ -67,16 +67,9 @@ impl Scheduler {
         Ok(())
     }
 
-    /// Returns true if an effect may start now. It waits behind one under way. Behind one that a
-    /// person has to settle it is also reported, and tried again once any lane's effect has ended.
-    pub(crate) fn enter_lane<'a>(
-        &mut self,
-        key: &Key,
-        effect: &Effect,
-        is_being_read: bool,
-        open: impl Iterator<Item = &'a Intent>,
-    ) -> bool {
-        let Err(blocked) = self.take_lane(key, effect, is_being_read, open) else { return true };
+    /// Notes that a resource waits behind an effect. Behind one that a person has to settle it is
+    /// also reported, and tried again once any effect in a lane has ended.
+    pub(crate) fn wait_for_lane(&mut self, key: &Key, blocked: LaneBlocked) {
         self.busy.remove(key);
         self.backoff.clear(key);
         self.lanes.waiting.insert(key.clone());
@@ -84,7 +77,6 @@ impl Scheduler {
             let why = unsettled_message(&other);
             self.failures.insert(key, TaskFailure::Blocked(why));
         }
-        false
     }
 
     /// Queues the resources that waited for a lane.
