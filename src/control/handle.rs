@@ -19,10 +19,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::base::clock::timestamp;
 use crate::base::id::{Key, Mode};
-use crate::control::protocol::LocalQuery;
-use crate::control::protocol::{ControlError, ControlRequest, Response};
-use crate::control::requests;
-use crate::control::requests::{Request, typed};
+use crate::control::protocol::{ControlError, ControlRequest, LocalQuery, Response};
+use crate::control::requests::{self, Request, typed};
 use crate::engine::events::receiver::{EventReceiver, Receipt};
 use crate::engine::protocol::actions::ActionCommand;
 use crate::engine::protocol::input::{EngineCommand, EngineInput, IncomingWebhook, PayerRequest};
@@ -86,9 +84,8 @@ impl Control {
     /// counting. The present receiver stores posts until the next engine has its own.
     #[must_use]
     pub fn of_next_engine(&self, engine: mpsc::Sender<EngineInput>) -> Self {
-        let (posts, configuration) = (self.posts.clone(), self.configuration.clone());
         let inbox = Arc::new(RwLock::new(self.inbox.read().clone()));
-        Self { inbox, posts, configuration, ..Self::new(engine) }
+        Self { engine, local: Arc::default(), inbox, ..self.clone() }
     }
 
     /// Returns the configuration in use; `None` in a process that does not reload it.
@@ -124,10 +121,7 @@ impl Control {
         typed::<R>(self.reply(request.into_request(), actor).await?)
     }
 
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "`commands::command` names every other request"
-    )]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "`engine_command` names every other one")]
     async fn reply(&self, request: ControlRequest, actor: String) -> Response {
         use EngineInput as Input;
         let (reply, answer) = oneshot::channel();
@@ -241,15 +235,14 @@ impl Control {
         posted.map_err(|error| logged(&error, "a webhook could not be stored"))
     }
 
-    /// Returns true if an address of this generation is valid; `None` while the state is not open
-    /// yet.
+    /// Returns true if an address of this generation is valid; `None` before the state is open.
     pub fn is_address_valid(
         &self,
         address: &WebhookAddress,
         generation: u32,
     ) -> Result<Option<bool>, ControlError> {
         let Some(inbox) = self.inbox.read().clone() else { return Ok(None) };
-        let valid = inbox.is_address_valid(address, generation);
+        let valid = inbox.accepts_address(address, generation);
         valid.map(Some).map_err(|error| logged(&error, "cannot read the valid webhook addresses"))
     }
 
@@ -314,7 +307,6 @@ fn logged(error: &dyn fmt::Display, what: &str) -> ControlError {
 pub enum PostAnswer {
     /// The post is on disk, now or from before.
     Stored,
-    /// The body cannot be an event.
     Malformed,
     /// There is no such address or no such merchant.
     Unknown,
@@ -343,16 +335,14 @@ pub struct Posts([AtomicU64; WORDS.len()]);
 
 impl Posts {
     pub fn count(&self, answered: PostAnswer) {
-        let counts = WORDS.iter().zip(&self.0);
-        for (_, count) in counts.filter(|((known, _), _)| *known == answered) {
+        let place = WORDS.iter().position(|(known, _)| *known == answered);
+        if let Some(count) = place.and_then(|place| self.0.get(place)) {
             count.fetch_add(1, Ordering::Relaxed);
         }
     }
 
     pub fn counts(&self) -> BTreeMap<String, u64> {
-        let counts = WORDS.iter().zip(&self.0);
-        counts
-            .map(|((_, word), count)| ((*word).to_owned(), count.load(Ordering::Relaxed)))
-            .collect()
+        let named = WORDS.iter().map(|(_, word)| (*word).to_owned());
+        named.zip(self.0.iter().map(|count| count.load(Ordering::Relaxed))).collect()
     }
 }

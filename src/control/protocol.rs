@@ -48,12 +48,10 @@ pub const SILENCE_MAX: Duration = Duration::from_mins(2);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ControlRequest {
-    /// Answers a question from the engine's state.
     Ask(EngineQuery),
     /// Approves exactly this live authorisation.
     Approve(Box<LiveBinding>),
     Act(Box<Action>),
-    /// Settles an intent as a person decides.
     Resolve(IntentId, ManualResolution),
     /// Approves the plan of this checksum; the transport supplies the actor.
     ApprovePlan(Box<ApprovingPlan>),
@@ -66,8 +64,7 @@ pub enum ControlRequest {
     Link(Key),
     #[serde(rename = "pause")]
     Suspend(Box<SuspensionRequest>),
-    /// Records what was sent for these resources since the backup, or that nothing was; no
-    /// resources: for any.
+    /// Records what was sent for these resources since the backup, or nothing; none: for any.
     Release(ReleaseRequest),
     /// Answers from the local data beside the engine.
     #[serde(rename = "look")]
@@ -105,15 +102,10 @@ impl ControlRequest {
     /// Returns true if the request is read-only: it changes neither the state nor the service, and
     /// reveals no secret. A request counts as a change unless it is known to be read-only.
     pub fn is_read_only(&self) -> bool {
+        use EngineQuery::{ScriptFind, ScriptResource, Settle, TrialRun};
         if let Self::Ask(question) = self {
             // Event data as scripts see it holds names and addresses.
-            let whole = matches!(
-                question,
-                EngineQuery::ScriptResource(_)
-                    | EngineQuery::ScriptFind(..)
-                    | EngineQuery::TrialRun(_)
-            );
-            return *question != EngineQuery::Settle && !whole;
+            return !matches!(question, Settle | ScriptResource(_) | ScriptFind(..) | TrialRun(_));
         }
         if let Self::Local(look) = self {
             return !look.is_secret();
@@ -121,8 +113,7 @@ impl ControlRequest {
         *self == Self::Verify
     }
 
-    /// Returns true for a request that only a process on the daemon's machine may make: no token is
-    /// enough.
+    /// Returns true if only a process on the daemon's machine may ask: no token is enough.
     pub fn is_local(&self) -> bool {
         matches!(self, Self::Rekey { .. })
     }
@@ -150,10 +141,8 @@ impl ControlError {
     pub const LOST: &str = "connection_lost";
     /// There is a socket, but it cannot be used.
     pub const UNUSABLE: &str = "socket_unusable";
-    /// A token is required, and the request had none.
     pub const TOKEN_NEEDED: &str = "token_needed";
     pub const WRONG_TOKEN: &str = "wrong_token";
-    /// The token permits only reads.
     pub const READ_ONLY: &str = "read_only_token";
     pub const OTHER_VERSION: &str = "version_mismatch";
     pub const BUG: &str = "our_mistake";
@@ -213,8 +202,7 @@ pub struct SentTree {
     pub commit: Option<String>,
     /// The files of specs, by their paths below the folder.
     pub files: BTreeMap<String, String>,
-    /// The files that documents name, by their paths below their own folder; `None`: the daemon's
-    /// files count.
+    /// The files that documents name, by paths below their folder; `None`: the daemon's files.
     pub attached: Option<BTreeMap<String, SentFile>>,
 }
 
@@ -222,7 +210,6 @@ pub struct SentTree {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SentFile {
     pub size: u64,
-    /// SHA-256 of the content.
     pub sha256: Digest,
 }
 

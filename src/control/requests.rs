@@ -92,8 +92,7 @@ impl<Q: Query> Request for PlanOf<Q> {
     }
 }
 
-/// Makes a type of each request: its parameters, its response, the request, and the reply that
-/// holds the response.
+/// Makes a type of each request: its parameters, response, request, and reply with the response.
 macro_rules! requests {
     ($($vis:vis $name:ident $(($($field:ident: $type:ty),+))? -> $response:ty:
         $request:expr, $reply:pat => $value:expr;)*) => {$(

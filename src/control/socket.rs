@@ -8,6 +8,7 @@
 mod tests;
 
 use std::fs::{File, Permissions};
+use std::io::ErrorKind::{ConnectionRefused, NotFound};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -48,7 +49,8 @@ impl SocketClient {
         };
         match tokio::time::timeout(CONNECT_MAX, connecting).await {
             Ok(Ok(stream)) => Ok(Some(Self { stream: Mutex::new(Some(BufReader::new(stream))) })),
-            Ok(Err(error)) if is_not_listening(&error) => Ok(None),
+            // No process listens: there is no socket file, or one left behind.
+            Ok(Err(error)) if matches!(error.kind(), NotFound | ConnectionRefused) => Ok(None),
             Ok(Err(error)) => Err(unusable(path, &error.to_string())),
             Err(_) => Err(unusable(path, "timed out")),
         }
@@ -62,9 +64,8 @@ impl SocketClient {
         let mut place = self.stream.lock().await;
         let mut stream =
             place.take().ok_or_else(|| connection_lost("an earlier request was abandoned"))?;
-        let response = exchange(&mut stream, &request.into_request())
-            .await
-            .map_err(|error| connection_lost(&error))?;
+        let response = exchange(&mut stream, &request.into_request()).await;
+        let response = response.map_err(|error| connection_lost(&error))?;
         *place = Some(stream);
         typed::<R>(response?)
     }
@@ -77,8 +78,7 @@ async fn exchange(
     let mut bytes = serde_json::to_vec(request).map_err(|error| error.to_string())?;
     bytes.push(b'\n');
     let sent = stream.write_all(&bytes).await;
-    // A server that rejects the peer sends its refusal and reads nothing more, so a failed write
-    // may still have a response.
+    // A rejecting server refuses and reads no more, so a failed write may still have a response.
     let line = read_line(stream, RESPONSE_BYTES_MAX).await.map_err(|error| error.to_string())?;
     match (line, sent) {
         (LineRead::Whole(line), _) => {
@@ -88,11 +88,6 @@ async fn exchange(
         (LineRead::End, Err(error)) => Err(error.to_string()),
         (LineRead::End, Ok(())) => Err("the daemon closed the connection".to_owned()),
     }
-}
-
-/// Returns true if the error means that no process listens: no socket file, or one left behind.
-fn is_not_listening(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
 }
 
 fn unusable(path: &Path, why: &str) -> ControlError {
@@ -177,7 +172,6 @@ pub enum SocketError {
     Io { what: &'static str, path: PathBuf, source: io::Error },
 }
 
-/// A listening socket.
 #[derive(Debug)]
 pub struct ControlSocket {
     listener: UnixListener,
@@ -187,8 +181,7 @@ pub struct ControlSocket {
 }
 
 impl ControlSocket {
-    /// Makes the socket; it has mode 0600 before it has its name. A socket without a listener is
-    /// replaced.
+    /// Makes the socket, with mode 0600 before it has its name; replaces one without a listener.
     ///
     /// # Errors
     /// Another process answers, or the operating system refuses.
@@ -199,7 +192,7 @@ impl ControlSocket {
         let failed = |what| move |source| SocketError::Io { what, path: path.to_owned(), source };
         let fresh = path.with_extension("sock.new");
         if let Err(error) = fs::remove_file(&fresh)
-            && error.kind() != io::ErrorKind::NotFound
+            && error.kind() != NotFound
         {
             return Err(failed("remove the leftover of")(error));
         }
@@ -273,23 +266,16 @@ impl SocketConnection {
     async fn run(mut self, seats: Arc<Semaphore>) {
         let seat = seats.try_acquire();
         let actor = self.stream.peer_cred().map(|peer| peer.uid());
-        let refusal = match (&seat, &actor) {
-            (Ok(_), Ok(uid)) if may_ask(*uid, self.owner) => None,
-            (Ok(_), Ok(_) | Err(_)) => Some(not_allowed()),
+        let refusal = match (&seat, actor) {
+            (Ok(_), Ok(uid)) if may_ask(uid, self.owner) => return self.serve_requests(uid).await,
+            (Ok(_), Ok(_) | Err(_)) => not_allowed(),
             (Err(_), _) => {
                 let message = format!("too many connections: {CONNECTIONS_MAX} are open");
-                Some(ControlError::new(ControlError::BUSY, message, "try again in a moment"))
+                ControlError::new(ControlError::BUSY, message, "try again in a moment")
             }
         };
-        match (refusal, actor) {
-            (None, Ok(actor)) => self.serve_requests(actor).await,
-            (Some(refusal), _) => {
-                let refusal = Err(refusal);
-                let told = send(&mut self.stream, &refusal);
-                drop(tokio::time::timeout(REFUSAL_MAX, told).await);
-            }
-            (None, Err(_)) => {}
-        }
+        let told = Err(refusal);
+        drop(tokio::time::timeout(REFUSAL_MAX, send(&mut self.stream, &told)).await);
     }
 
     /// Reads requests until the peer disconnects or is silent for too long.

@@ -1,26 +1,21 @@
 //! Read-only view of the engine's parts, from which commands are decided and queries answered.
 
-use std::sync::Arc;
-
 use crate::engine::events::schedule::EventSchedule;
-use crate::engine::handles::shared::EngineShared;
 use crate::engine::hooks::scripts::Scripts;
-use crate::engine::known::known_state::{KnownState, Snapshot};
+use crate::engine::known::known_state::Snapshot;
 use crate::engine::readers::timers::Readers;
 use crate::engine::scheduler::schedule::Scheduler;
-use crate::plan::planner::Planner;
 
 /// The engine's parts at one moment; nothing changes through it.
+#[derive(derive_more::Debug, derive_more::Deref)]
+#[debug("EngineView({:?}, {scheduler:?})", snapshot.known_state)]
 pub struct EngineView<'a> {
-    pub(crate) shared: &'a Arc<EngineShared>,
-    pub(crate) known_state: &'a KnownState,
-    pub(crate) planner: &'a Planner,
+    #[deref]
+    pub(crate) snapshot: Snapshot<'a>,
     pub(crate) scheduler: &'a Scheduler,
     pub(crate) readers: &'a Readers,
     pub(crate) event_schedule: &'a EventSchedule,
     pub(crate) scripts: &'a Scripts,
-    /// True if no more work is started.
-    pub(crate) stopping: bool,
 }
 
 impl EngineView<'_> {
@@ -30,18 +25,6 @@ impl EngineView<'_> {
 
     /// Returns the part of the view that reads are started from.
     pub(crate) fn snapshot(&self) -> Snapshot<'_> {
-        Snapshot {
-            shared: self.shared,
-            known_state: self.known_state,
-            planner: self.planner,
-            busy: &self.scheduler.busy,
-            stopping: self.stopping,
-        }
-    }
-}
-
-impl std::fmt::Debug for EngineView<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "EngineView({:?}, {:?})", self.known_state, self.scheduler)
+        self.snapshot
     }
 }

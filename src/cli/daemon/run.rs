@@ -226,8 +226,8 @@ fn prepare(parts: DaemonParts<'_>, now: &Configuration) -> CommandResult<Engine>
     engine.set_notifier(Arc::new(notifier));
     engine.use_scripts(scripts.clone())?;
     engine.retain(retention(setup)?);
-    engine.compact_with(compaction(setup, open)?);
-    engine.rekey_with(Arc::new(rekeyer(setup, open)?));
+    engine.compaction = Some(compaction(setup, open)?);
+    engine.rekeyer = Some(Arc::new(rekeyer(setup, open)?));
     Ok(engine)
 }
 

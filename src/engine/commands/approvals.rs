@@ -12,7 +12,7 @@ use crate::base::fault_injection;
 use crate::base::hash::sha256;
 use crate::base::money::Currency;
 use crate::engine::commands::decision::Decision;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::approvals::{
     ApproveLive, ApproveSigned, ApprovingPlan, PlanApprovalResult, ceilings,
@@ -29,14 +29,15 @@ use crate::policy::permission::first_excess;
 
 impl EngineView<'_> {
     pub(crate) fn approve_plan(&self, approving: ApprovingPlan) -> Decision {
-        match self.plan_approval(approving) {
-            Ok(approval) => self.record_approval(approval),
-            Err(refused) => Decision::answer(Reply::PlanApproved(refused)),
-        }
+        self.record_approval(self.plan_approval(approving))
     }
 
     /// Records an approval, and answers with the plan's approvers.
-    pub(crate) fn record_approval(&self, approval: PlanApproval) -> Decision {
+    fn record_approval(&self, decided: Result<PlanApproval, Box<PlanApprovalResult>>) -> Decision {
+        let approval = match decided {
+            Ok(approval) => approval,
+            Err(refused) => return Decision::answer(Reply::PlanApproved(refused)),
+        };
         let shared = self.shared.clone();
         Decision::run(async move {
             let answer = write_approval(&shared, &approval).await?;
@@ -44,8 +45,7 @@ impl EngineView<'_> {
         })
     }
 
-    /// Builds the approval to write. Fails if the plan is not the displayed one, or does not fit
-    /// the request.
+    /// Builds the approval to write. Fails unless the plan is the displayed one and fits it.
     pub(crate) fn plan_approval(
         &self,
         approving: ApprovingPlan,
@@ -93,10 +93,8 @@ impl EngineView<'_> {
     /// Returns every live authorisation that waits for a person.
     pub(crate) fn approvals(&self) -> Vec<LiveBinding> {
         let waits = self.planner.steps().filter_map(|step| {
-            if let Reason::AwaitsApproval(binding) = &step.reason {
-                return Some((**binding).clone());
-            }
-            None
+            let Reason::AwaitsApproval(binding) = &step.reason else { return None };
+            Some((**binding).clone())
         });
         waits.collect()
     }
@@ -110,18 +108,15 @@ impl EngineView<'_> {
         (waits && free).then(|| BindingApproval { binding, at: self.shared.now(), actor })
     }
 
-    pub(crate) fn approve_signed(&self, signing: ApproveSigned) -> Result<Decision, EngineError> {
-        Ok(match self.signed_approval(signing)? {
-            Ok(approval) => self.record_approval(approval),
-            Err(refused) => Decision::answer(Reply::PlanApproved(refused)),
-        })
+    pub(crate) fn approve_signed(&self, signing: ApproveSigned) -> EngineResult<Decision> {
+        Ok(self.record_approval(self.signed_approval(signing)?))
     }
 
     /// Returns the approval to write. An approval of a commit is recorded once, so it is used once.
     fn signed_approval(
         &self,
         signing: ApproveSigned,
-    ) -> Result<Result<PlanApproval, Box<PlanApprovalResult>>, EngineError> {
+    ) -> EngineResult<Result<PlanApproval, Box<PlanApprovalResult>>> {
         let ApproveSigned { plan, signature, at } = signing;
         let kept = self.shared.facts.plan_approvals()?;
         let ApprovalSignature { file, commit, .. } = &signature;
@@ -141,7 +136,7 @@ impl EngineView<'_> {
 async fn write_approval(
     shared: &EngineShared,
     approval: &PlanApproval,
-) -> Result<PlanApprovalResult, EngineError> {
+) -> EngineResult<PlanApprovalResult> {
     let record = Record::PlanApproval(Box::new(approval.clone()));
     shared.write(Vec::new(), vec![record]).await?;
     tracing::info!(checksum = approval.checksum, actor = approval.actor, "plan approved");

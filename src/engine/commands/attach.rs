@@ -11,10 +11,10 @@ use crate::base::hash::{Digest, keyed_digest};
 use crate::base::id::Key;
 use crate::base::secret::Secret;
 use crate::engine::commands::decision::Decision;
-use crate::engine::commands::intake::{TOKENS_MAX, refusal_message};
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::commands::intake::TOKENS_MAX;
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
-use crate::engine::protocol::payers::{AttachToken, Intake, IntakeLink, SubmitToken};
+use crate::engine::protocol::payers::{AttachToken, IntakeLink, SubmitToken};
 use crate::engine::protocol::query::Reply;
 use crate::engine::view::EngineView;
 use crate::kinds::planning::step::merchant_of;
@@ -26,7 +26,6 @@ use crate::plan::state_view::StateView;
 
 /// Largest length of a token in characters; those of the service have 22.
 const TOKEN_LENGTH_MAX: usize = 128;
-
 /// Separates the digests of tokens from all others.
 const LABEL: &str = "attached-token";
 
@@ -79,17 +78,8 @@ impl EngineView<'_> {
         let beside = Some(CopiedMethod { method: key.clone(), token: own.digest });
         let charges = self.charges_of(&key).into_iter().zip(more);
         let one = |((key, generation), token): ((Key, u32), Secret)| {
-            let digest = self.token_digest(&token);
-            (
-                TokenAttachment {
-                    key,
-                    generation,
-                    digest,
-                    copied_method: beside.clone(),
-                    ..own.clone()
-                },
-                token,
-            )
+            let (digest, copied_method) = (self.token_digest(&token), beside.clone());
+            (TokenAttachment { key, generation, digest, copied_method, ..own.clone() }, token)
         };
         let mut all: Vec<_> = charges.map(one).collect();
         all.push((own, token));
@@ -113,18 +103,11 @@ impl EngineView<'_> {
             let replaced = self.saved_details(&manifest).filter(|_| attaching.replace);
             self.intake_state(&manifest, replaced.as_deref())
         };
-        let state = link.map_or_else(by_hand, |link| self.intake(link));
-        match state {
-            Intake::Requested(_) => Ok(manifest),
-            Intake::NotYet => Err(self.not_now_message(key)),
-            state @ (Intake::Received | Intake::Stored | Intake::Expired) => {
-                Err(refusal_message(key, &state))
-            }
-        }
+        self.check_requested(key, &link.map_or_else(by_hand, |link| self.intake(link)))?;
+        Ok(manifest)
     }
 
-    /// Returns true if exactly this token gave the saved details, or was submitted last and is not
-    /// asked for again.
+    /// Returns true if exactly this token gave the saved details, or came last and none is asked.
     fn is_known(&self, key: &Key, digest: Digest, asks: bool) -> bool {
         let Some(manifest) = self.known_state.desired().manifest(key) else { return false };
         let Some(known) = self.known_state.observed(key) else { return false };
@@ -141,6 +124,8 @@ impl EngineView<'_> {
 fn check_tokens(attaching: &AttachToken) -> Result<(), String> {
     let all: Vec<&str> =
         [&attaching.token].into_iter().chain(&attaching.more).map(Secret::expose).collect();
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let is_token = |one: &str| (1..=TOKEN_LENGTH_MAX).contains(&one.len()) && one.chars().all(fits);
     if !all.iter().all(|text| is_token(text)) {
         return Err(
             "not a one-time token: a token consists of letters, digits, `_` and `-`".to_owned()
@@ -155,16 +140,10 @@ fn check_tokens(attaching: &AttachToken) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns true if a text can be a token of the service.
-fn is_token(text: &str) -> bool {
-    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    !text.is_empty() && text.len() <= TOKEN_LENGTH_MAX && text.chars().all(fits)
-}
-
 async fn write(
     shared: &EngineShared,
     attachments: Vec<(TokenAttachment, Secret)>,
-) -> Result<(), EngineError> {
+) -> EngineResult<()> {
     let (mut blobs, mut records) = (Vec::new(), Vec::new());
     for (attachment, token) in attachments {
         let (subject, bytes) = (attachment.key.to_string(), token.expose().as_bytes());

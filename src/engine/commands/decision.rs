@@ -4,12 +4,11 @@
 //! decision out, with all other work or alone in a process that holds the state for one command.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::base::id::Key;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::input::EngineCommand;
 use crate::engine::protocol::query::Reply;
@@ -17,7 +16,7 @@ use crate::engine::view::EngineView;
 use crate::model::intent::OpenIntent;
 use crate::model::record::Record;
 
-pub(crate) type DecisionResult = Result<(TaskResult, Reply), EngineError>;
+pub(crate) type DecisionResult = EngineResult<(TaskResult, Reply)>;
 
 #[derive(Debug)]
 pub struct Decision {
@@ -28,11 +27,13 @@ pub struct Decision {
     pub(crate) work: CommandWork,
 }
 
+#[derive(derive_more::Debug)]
 pub(crate) enum CommandWork {
     Answer(Reply),
     /// Appends records, and then answers.
     Append(Box<Append>),
     /// Reads the service or the state first.
+    #[debug("Run(…)")]
     Run(Pin<Box<dyn Future<Output = DecisionResult> + Send>>),
 }
 
@@ -44,16 +45,6 @@ pub(crate) struct Append {
     pub(crate) erase: Option<String>,
     pub(crate) result: TaskResult,
     pub(crate) answer: Reply,
-}
-
-impl fmt::Debug for CommandWork {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Answer(answer) => f.debug_tuple("Answer").field(answer).finish(),
-            Self::Append(append) => f.debug_tuple("Append").field(append).finish(),
-            Self::Run(_) => f.write_str("Run(…)"),
-        }
-    }
 }
 
 impl Decision {
@@ -115,11 +106,11 @@ impl EngineView<'_> {
     ///
     /// # Errors
     /// The state cannot be read.
-    pub fn decide(&self, command: EngineCommand) -> Result<Decision, EngineError> {
+    pub fn decide(&self, command: EngineCommand) -> EngineResult<Decision> {
         Ok(match command {
             EngineCommand::Acknowledge(event, actor) => self.acknowledge(event, actor)?,
-            EngineCommand::AcknowledgeOrphan(orphan, actor) => {
-                self.acknowledge_orphan(orphan, actor)?
+            EngineCommand::AcknowledgeOrphan(what, actor) => {
+                self.acknowledge_orphan(what, actor)?
             }
             EngineCommand::AllowPrune(allowed, actor) => self.allow_prune(&allowed, &actor),
             EngineCommand::ApproveLive(approving) => self.approve(approving),

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::base::id::{Key, RemoteId};
 use crate::base::wording::nearest;
 use crate::engine::commands::decision::Decision;
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::input::AllowPrune;
 use crate::engine::protocol::query::Reply;
@@ -24,11 +24,7 @@ type ForgetRecord = (Record, BTreeSet<Key>, ForgetResult);
 const NAMED_MAX: usize = 3;
 
 impl EngineView<'_> {
-    pub(crate) fn forget(
-        &self,
-        what: &ForgetRequest,
-        actor: String,
-    ) -> Result<Decision, EngineError> {
+    pub(crate) fn forget(&self, what: &ForgetRequest, actor: String) -> EngineResult<Decision> {
         let said = match what {
             ForgetRequest::Resource(key) => self.forget_record(key, actor),
             ForgetRequest::Object(id) => self.disown_record(id, actor)?,
@@ -62,10 +58,8 @@ impl EngineView<'_> {
         let refuse = |why: String, help: String| Err(ForgetResult::Refused(why, help));
         if let Some(manifest) = self.known_state.desired().manifest(key) {
             let place = format!("{}:{}", manifest.place.file, manifest.place.line);
-            let why = format!(
-                "the document of {name} is at {place}: the object would be created \
-                again"
-            );
+            let why =
+                format!("the document of {name} is at {place}: the object would be created again");
             let help = format!(
                 "remove the document first, then run `reckon forget {name}`; a running daemon \
                 removes nothing meanwhile, unless the document has reckon.dev/deletion: delete"
@@ -97,16 +91,14 @@ impl EngineView<'_> {
         self.check_unused(key)
     }
 
-    /// Checks that no managed resource depends on it: as its merchant, by its document, or by its
-    /// applied state.
+    /// Checks that no managed resource depends on it: by merchant, document or applied state.
     fn check_unused(&self, key: &Key) -> Result<(), ForgetResult> {
         let mut users: BTreeSet<Key> = self.planner.users(key).cloned().collect();
         users.extend(self.planner.dependants_without_document(key));
         let steps = self.planner.steps().map(|step| &step.key).filter(|one| *one != key);
         let of_it = |one: &&Key| {
-            self.known_state
-                .observed(one)
-                .is_some_and(|known| known.exists && known.merchant == *key)
+            let known = self.known_state.observed(one);
+            known.is_some_and(|known| known.exists && known.merchant == *key)
         };
         users.extend(steps.filter(of_it).cloned());
         if users.is_empty() {
@@ -118,19 +110,15 @@ impl EngineView<'_> {
             more => format!(" and {more} more"),
         };
         let why = format!("{} is used by {}{more}", key.short(), named.join(", "));
-        Err(ForgetResult::Refused(
-            why,
-            "forget those first, or change their documents to use \
-            another one"
-                .to_owned(),
-        ))
+        let help = "forget those first, or change their documents to use another one";
+        Err(ForgetResult::Refused(why, help.to_owned()))
     }
 
     fn disown_record(
         &self,
         id: &RemoteId,
         actor: String,
-    ) -> Result<Result<ForgetRecord, ForgetResult>, EngineError> {
+    ) -> EngineResult<Result<ForgetRecord, ForgetResult>> {
         let strays = self.shared.facts.unknown_objects()?;
         let Some(key) = strays.get(id.as_str()).cloned() else {
             let meant = nearest(id.as_str(), strays.keys().map(String::as_str));
@@ -148,7 +136,7 @@ impl EngineView<'_> {
 
     /// Decides about a person's permission; the reply names its resources.
     pub(crate) fn allow_prune(&self, allowing: &AllowPrune, actor: &str) -> Decision {
-        let (keys, records) = self.allowance_records(allowing, actor);
+        let (keys, records) = self.allowances(allowing, actor);
         let answer = Reply::Allowed(keys.iter().cloned().collect());
         if records.is_empty() {
             return Decision::answer(answer);
@@ -171,23 +159,16 @@ impl EngineView<'_> {
     }
 
     /// Returns the resources to which a permission applies now, and its records.
-    fn allowance_records(
-        &self,
-        allowing: &AllowPrune,
-        actor: &str,
-    ) -> (BTreeSet<Key>, Vec<Record>) {
-        let named = |key: &Key| allowing.keys.contains(key);
+    fn allowances(&self, allowing: &AllowPrune, actor: &str) -> (BTreeSet<Key>, Vec<Record>) {
         let mut keys = if allowing.all { self.planner.guarded_keys() } else { BTreeSet::new() };
         keys.extend(allowing.keys.iter().filter(|key| self.planner.may_be_allowed(key)).cloned());
         keys.retain(|key| !self.scheduler.busy.contains(key));
         let at = self.shared.now();
         let records = keys.iter().map(|key| {
-            let word = PruneAllowed { at, actor: actor.to_owned(), at_once: named(key) };
-            let said = MissingDocumentChange::Allowed(word);
-            Record::MissingDocument(Box::new(MissingDocumentRecord {
-                key: key.clone(),
-                change: said,
-            }))
+            let at_once = allowing.keys.contains(key);
+            let word = PruneAllowed { at, actor: actor.to_owned(), at_once };
+            let change = MissingDocumentChange::Allowed(word);
+            Record::MissingDocument(Box::new(MissingDocumentRecord { key: key.clone(), change }))
         });
         (keys.clone(), records.collect())
     }

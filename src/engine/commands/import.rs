@@ -11,7 +11,7 @@ use crate::base::secret::Secret;
 use crate::effects::core::row::RemoteQuery;
 use crate::engine::commands::decision::Decision;
 use crate::engine::commands::import_ready::ReadyImport;
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::{EngineError, EngineResult};
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::query::Reply;
 use crate::engine::readers::read::{self, ObjectAnswer};
@@ -40,7 +40,7 @@ impl EngineView<'_> {
 }
 
 impl ReadyImport {
-    async fn run(&self) -> Result<AdoptionReport, EngineError> {
+    async fn run(&self) -> EngineResult<AdoptionReport> {
         let Some(back) = (self.wanted.row.read_back)(&self.wanted.manifest.spec) else {
             return self.import_unverified().await;
         };
@@ -62,22 +62,20 @@ impl ReadyImport {
         &self,
         back: &'static ReadBack,
         item: &Value,
-    ) -> Result<AdoptionReport, EngineError> {
+    ) -> EngineResult<AdoptionReport> {
         let told = |stands, why: String| Ok(self.report(stands, why));
         if item.get("id").and_then(Value::as_str) != Some(self.asked.id.as_str()) {
             return told(AdoptionStatus::Refused, "the service returned another object".to_owned());
         }
         if let Some(why) = (back.ended_reason)(item) {
-            return told(
-                AdoptionStatus::Refused,
-                format!("{why}: there is nothing left to manage"),
-            );
+            let why = format!("{why}: there is nothing left to manage");
+            return told(AdoptionStatus::Refused, why);
         }
         let Some(said) = &self.wanted.assumed.applied else {
             return Err(EngineError::Bug("a document without a spec to apply".to_owned()));
         };
         let number = self.document_number(back);
-        let meeting = ImportCandidate {
+        let candidate = ImportCandidate {
             read_back: back,
             fields: self.wanted.row.fields,
             key: &self.shared.settings.planning.digest_key,
@@ -86,7 +84,7 @@ impl ReadyImport {
             number: number.as_ref(),
             item,
         };
-        let met = meeting.compare();
+        let met = candidate.compare();
         if !met.immutable.is_empty() {
             let why = format!(
                 "the object differs from the document in fields that cannot change: {}",
@@ -98,8 +96,7 @@ impl ReadyImport {
         self.write(met, true).await
     }
 
-    /// Returns the number that the document names, if it can be resolved: it distinguishes one card
-    /// from another.
+    /// Returns the document's number, if it resolves: it distinguishes one card from another.
     fn document_number(&self, back: &ReadBack) -> Option<Secret> {
         let spec = &self.wanted.manifest.spec;
         let masked = back.fields.iter().filter(|shown| shown.form == WireForm::Fingerprint);
@@ -113,7 +110,7 @@ impl ReadyImport {
     }
 
     /// Handles an object that the service cannot show: it is imported only if a person insists.
-    async fn import_unverified(&self) -> Result<AdoptionReport, EngineError> {
+    async fn import_unverified(&self) -> EngineResult<AdoptionReport> {
         let Some((applied, believed)) = assume_unseen(&self.wanted.assumed) else {
             return Err(EngineError::Bug("a document without a spec to apply".to_owned()));
         };
@@ -138,21 +135,15 @@ impl ReadyImport {
     }
 
     /// Records the import, unless that was not asked for or the same is known already.
-    async fn write(
-        &self,
-        met: ImportComparison,
-        verified: bool,
-    ) -> Result<AdoptionReport, EngineError> {
+    async fn write(&self, met: ImportComparison, verified: bool) -> EngineResult<AdoptionReport> {
         let (key, id) = (&self.asked.key, &self.asked.id);
         let known = self.shared.facts.observed_state(key)?;
         let before = known.as_ref().filter(|known| known.exists && known.on_hold.is_none());
         let before = before.and_then(|known| known.applied.as_ref());
         let same = |before: &AppliedSpec| before.spec == met.applied.spec || !verified;
         let (stands, message) = if before.is_some_and(same) {
-            (
-                AdoptionStatus::AlreadyAdopted,
-                format!("{id} is already managed by this document; nothing was recorded"),
-            )
+            let why = format!("{id} is already managed by this document; nothing was recorded");
+            (AdoptionStatus::AlreadyAdopted, why)
         } else if self.asked.write {
             self.shared.write(Vec::new(), vec![self.record(&met, verified)]).await?;
             tracing::info!(%key, %id, actor = self.actor, verified, "taken over");

@@ -21,8 +21,7 @@ pub(crate) struct ReadyImport {
     pub(crate) wanted: AdoptionTarget,
     pub(crate) expects: Vec<ImportCheck>,
     pub(crate) wallet: CredentialSource,
-    /// The commit of the read of the document; `None` if the document had uncommitted changes as it
-    /// was read.
+    /// The commit of the read of the document; `None` if the document had uncommitted changes then.
     pub(crate) commit: Option<String>,
 }
 
@@ -52,41 +51,29 @@ impl EngineView<'_> {
         let refuse =
             |(stands, why): (AdoptionStatus, String)| Box::new(import_report(&asked, stands, why));
         let wanted = self.wanted_document(&asked.key).map_err(refuse)?;
-        let why_not = |why: &'static str| refuse((AdoptionStatus::Refused, why.to_owned()));
-        let expects = wanted.expects.clone().map_err(why_not)?;
+        let refused = |why: String| refuse((AdoptionStatus::Refused, why));
+        let expects = wanted.expects.clone().map_err(|why| refused(why.to_owned()))?;
         let adopts = wanted.manifest.annotations.adopts.clone();
         if let Some(other) = adopts.filter(|adopts| *adopts != asked.id) {
             let why = format!("its document adopts another object: {other} (reckon.dev/adopts)");
-            return Err(refuse((AdoptionStatus::Refused, why)));
+            return Err(refused(why));
         }
         let merchant = merchant_of(&wanted.manifest).unwrap_or_else(|| asked.key.clone());
         self.check_not_busy(&asked.key, &merchant).map_err(refuse)?;
         self.check_not_linked(&asked.key, &asked.id).map_err(refuse)?;
         let other = self.resource_of(&asked.id, Some(&asked.key));
-        if let Some(other) =
-            other.map_err(|error| refuse((AdoptionStatus::Refused, error.to_string())))?
-        {
-            let why = format!(
-                "{} is already {}: forget that resource first (`reckon forget {}`), or rename its \
-                document with reckon.dev/moved-from",
-                asked.id,
-                other.short(),
-                other.short()
-            );
-            return Err(refuse((AdoptionStatus::Refused, why)));
+        if let Some(other) = other.map_err(|error| refused(error.to_string()))? {
+            let (id, other) = (&asked.id, other.short());
+            return Err(refused(format!(
+                "{id} is already {other}: forget that resource first (`reckon forget {other}`), or rename its \
+                 document with reckon.dev/moved-from"
+            )));
         }
         let wallet = self.known_state.credential_source(&merchant);
         let read = self.known_state.files.provenance(&wanted.manifest.place.file);
         let commit = read.commit.filter(|_| !read.uncommitted);
-        Ok(ReadyImport {
-            shared: self.shared.clone(),
-            asked,
-            actor,
-            wanted,
-            expects,
-            wallet,
-            commit,
-        })
+        let shared = self.shared.clone();
+        Ok(ReadyImport { shared, asked, actor, wanted, expects, wallet, commit })
     }
 
     fn wanted_document(&self, key: &Key) -> Result<AdoptionTarget, (AdoptionStatus, String)> {
@@ -100,10 +87,8 @@ impl EngineView<'_> {
         }
         let meant = nearest_key(key, self.known_state.desired().manifests.keys());
         let meant = meant.map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
-        let why = format!(
-            "there is no document {name}: write one that matches the object \
-            first{meant}"
-        );
+        let why =
+            format!("there is no document {name}: write one that matches the object first{meant}");
         Err((AdoptionStatus::Unknown, why))
     }
 
@@ -135,16 +120,13 @@ impl EngineView<'_> {
 
     /// Checks that the document is linked to no other object.
     fn check_not_linked(&self, key: &Key, id: &RemoteId) -> Result<(), (AdoptionStatus, String)> {
-        let known = self.known_state.observed(key).filter(|known| known.exists);
-        let Some(known) = known else { return Ok(()) };
-        if known.remote_id.as_ref() == Some(id) {
-            return Ok(());
-        }
+        let known = self.known_state.observed(key);
+        let other = known.filter(|known| known.exists && known.remote_id.as_ref() != Some(id));
+        let Some(known) = other else { return Ok(()) };
         let name = key.short();
-        let before =
-            known.remote_id.as_ref().map_or("an object with an unknown id", RemoteId::as_str);
+        let old = known.remote_id.as_ref().map_or("an object with an unknown id", RemoteId::as_str);
         let why = format!(
-            "{name} already manages {before}; to release that object, remove the document, run \
+            "{name} already manages {old}; to release that object, remove the document, run \
             `reckon forget {name}`, and restore the document"
         );
         Err((AdoptionStatus::Refused, why))

@@ -14,14 +14,11 @@ use crate::kinds::saved_method::source::{applied_state, awaited_intake, given_de
 use crate::model::change::PlannedAction;
 use crate::model::manifest::Manifest;
 use crate::model::plan::Reason;
-use crate::model::state::observed::Observed;
 use crate::model::state::token_attachment::{AwaitedDetails, SuppliedToken};
 use crate::plan::state_view::StateView;
 
-/// Largest number of tokens submitted at once: one for the method, and one for each recurring
-/// charge that it pays.
+/// Most tokens submitted at once: for the method, and for each recurring charge that it pays.
 pub(crate) const TOKENS_MAX: usize = 32;
-
 /// Name of details whose token is not recorded.
 const UNNAMED: &str = "0";
 
@@ -42,13 +39,8 @@ impl EngineView<'_> {
         let manifest = self.intake_manifest(key)?;
         let generation = manifest.annotations.generation;
         let terms = IntakeTerms { generation, replaces: self.saved_details(&manifest) };
-        match self.intake_state(&manifest, terms.replaces.as_deref()) {
-            Intake::Requested(_) => Ok(terms),
-            Intake::NotYet => Err(self.not_now_message(key)),
-            state @ (Intake::Received | Intake::Stored | Intake::Expired) => {
-                Err(refusal_message(key, &state))
-            }
-        }
+        self.check_requested(key, &self.intake_state(&manifest, terms.replaces.as_deref()))?;
+        Ok(terms)
     }
 
     /// Returns the valid document of a saved method whose details a payer gives.
@@ -65,8 +57,7 @@ impl EngineView<'_> {
         Ok(manifest)
     }
 
-    /// Returns the name of the details saved under the document's generation; `None`: there are
-    /// none.
+    /// Returns the name of the details saved under the document's generation, if there are any.
     pub(crate) fn saved_details(&self, manifest: &Manifest) -> Option<String> {
         let known = self.known_state.observed(&manifest.key);
         let applied = applied_state(manifest, known.as_deref())?;
@@ -74,8 +65,7 @@ impl EngineView<'_> {
         Some(named.unwrap_or(UNNAMED).to_owned())
     }
 
-    /// Returns a method's state for a payer who gives its first details, or replaces the named
-    /// ones.
+    /// Returns a method's state for a payer who gives first details, or replaces the named ones.
     pub(crate) fn intake_state(&self, manifest: &Manifest, replaces: Option<&str>) -> Intake {
         match (self.saved_details(manifest), replaces) {
             (None, None) => self.unsaved_state(manifest),
@@ -87,21 +77,20 @@ impl EngineView<'_> {
 
     /// Returns the state of a method without saved details.
     fn unsaved_state(&self, manifest: &Manifest) -> Intake {
-        let (known, busy) = (self.known_state.observed(&manifest.key), self.is_busy(&manifest.key));
+        let busy = self.is_busy(&manifest.key);
         let step = self.planner.full_step(self.known_state, &manifest.key);
         if let Some(Reason::AwaitsIntake(awaited)) = step.map(|step| step.reason)
             && !busy
         {
             return self.page_data(manifest, &awaited).map_or(Intake::NotYet, Intake::Requested);
         }
-        let fresh = self.has_fresh_token(manifest, known.as_deref());
+        let fresh = self.has_fresh_token(manifest);
         if busy || fresh { Intake::Received } else { Intake::NotYet }
     }
 
     /// Returns the state of a method whose saved details a payer replaces.
     fn replacement_state(&self, manifest: &Manifest) -> Intake {
-        let known = self.known_state.observed(&manifest.key);
-        if self.is_busy(&manifest.key) || self.has_fresh_token(manifest, known.as_deref()) {
+        if self.is_busy(&manifest.key) || self.has_fresh_token(manifest) {
             return Intake::Received;
         }
         let step = self.planner.full_step(self.known_state, &manifest.key);
@@ -112,6 +101,7 @@ impl EngineView<'_> {
         if !takes {
             return Intake::NotYet;
         }
+        let known = self.known_state.observed(&manifest.key);
         let awaited = awaited_intake(manifest, known.as_deref(), self.shared.now());
         self.page_data(manifest, &awaited).map_or(Intake::NotYet, Intake::Requested)
     }
@@ -121,11 +111,11 @@ impl EngineView<'_> {
     }
 
     /// Returns true if a token has arrived that can still be used.
-    fn has_fresh_token(&self, manifest: &Manifest, known: Option<&Observed>) -> bool {
+    fn has_fresh_token(&self, manifest: &Manifest) -> bool {
+        let known = self.known_state.observed(&manifest.key);
         let open = known.filter(|known| known.refusal.is_none());
-        let brought =
-            open.and_then(|known| SuppliedToken::of(known, manifest.annotations.generation));
-        brought.is_some_and(|brought| self.shared.now() < good_until(&brought))
+        open.and_then(|known| SuppliedToken::of(&known, manifest.annotations.generation))
+            .is_some_and(|brought| self.shared.now() < good_until(&brought))
     }
 
     /// Returns the data of the page; `None`: the merchant's key is not known.
@@ -147,9 +137,8 @@ impl EngineView<'_> {
         }))
     }
 
-    /// Returns the recurring charges that need a token of their own when a payer gives the details
-    /// of this method, with the generation of each; their number is limited by the tokens accepted
-    /// at once.
+    /// Returns the recurring charges that need a token of their own when a payer gives this method's
+    /// details, with the generation of each; at most as many as tokens are accepted at once.
     pub(crate) fn charges_of(&self, method: &Key) -> Vec<(Key, u32)> {
         let takes = |key: &&Key| {
             let manifest = self.known_state.desired().manifest(key)?;
@@ -161,28 +150,25 @@ impl EngineView<'_> {
         charges.take(TOKENS_MAX.saturating_sub(1)).collect()
     }
 
-    /// Message: the reason why a method cannot accept a token now.
-    pub(crate) fn not_now_message(&self, key: &Key) -> String {
-        let why = self.planner.step(key).map(|step| step.reason.to_string());
-        let why = why.unwrap_or_else(|| "nothing is known of it".to_owned());
-        format!("{} cannot take a token now: {why}", key.short())
-    }
-}
-
-/// Message: the reason why a token is refused, or no link made.
-pub(crate) fn refusal_message(key: &Key, state: &Intake) -> String {
-    let name = key.short();
-    match state {
-        Intake::Received => {
-            format!("{name} has a token that is being saved; ask again in a moment")
-        }
-        Intake::Stored => format!(
-            "{name} is saved already: say --replace to have other details take the place of those, or raise \
-             reckon.dev/generation in its document to keep them beside others"
-        ),
-        Intake::Requested(_) | Intake::Expired | Intake::NotYet => {
-            format!("{name} does not ask for this any more")
-        }
+    /// Checks that a method asks for details now; the error is the reason for the refusal.
+    pub(crate) fn check_requested(&self, key: &Key, state: &Intake) -> Result<(), String> {
+        let name = key.short();
+        Err(match state {
+            Intake::Requested(_) => return Ok(()),
+            Intake::NotYet => {
+                let why = self.planner.step(key).map(|step| step.reason.to_string());
+                let why = why.unwrap_or_else(|| "nothing is known of it".to_owned());
+                format!("{name} cannot take a token now: {why}")
+            }
+            Intake::Received => {
+                format!("{name} has a token that is being saved; ask again in a moment")
+            }
+            Intake::Stored => format!(
+                "{name} is saved already: say --replace to have other details take the place of those, or raise \
+                 reckon.dev/generation in its document to keep them beside others"
+            ),
+            Intake::Expired => format!("{name} does not ask for this any more"),
+        })
     }
 }
 

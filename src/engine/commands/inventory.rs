@@ -10,7 +10,7 @@ use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
 use crate::effects::merchants::read::mark_of;
 use crate::engine::commands::decision::Decision;
 use crate::engine::handles::access::CredentialSource;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::query::Reply;
 use crate::engine::readers::read;
@@ -32,8 +32,7 @@ struct InventoryContext {
     back: &'static ReadBack,
     wallet: CredentialSource,
     names: BTreeSet<Key>,
-    /// Documents by the object that they adopt; `marks` has the documents whose mark an object may
-    /// carry.
+    /// Documents by the object that they adopt; `marks`: by the mark that an object may carry.
     adopts: BTreeMap<RemoteId, Key>,
     marks: BTreeMap<String, Key>,
     ours: BTreeMap<RemoteId, Key>,
@@ -104,7 +103,7 @@ impl EngineView<'_> {
 async fn read_inventory(
     shared: &EngineShared,
     known: InventoryContext,
-) -> Result<Result<Vec<InventoryItem>, String>, EngineError> {
+) -> EngineResult<Result<Vec<InventoryItem>, String>> {
     let query = RemoteQuery::list((known.back.list)());
     let answer = read::one(shared, query, &known.wallet).await?;
     Ok(answer.and_then(|answer| match answer {

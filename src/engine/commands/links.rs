@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use crate::base::id::Key;
 use crate::effects::onboarding::PAGE;
 use crate::engine::executor::perform;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::{EffectJob, TaskResult};
 use crate::engine::hooks::notify::NotificationSender;
 use crate::engine::protocol::payers::{IntakeLink, PageLink};
@@ -37,17 +37,15 @@ impl EngineView<'_> {
         let fields = &pending.request.fields;
         let text = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
         let key = pending.id.action_name().map_err(|error| error.to_string())?;
-        let body = fields.get("body").cloned().unwrap_or_default();
         let target = text("target").ok_or("it names no target")?;
         let whose = (!courier.allows_any_address(&target)).then_some(&pending.id.merchant);
         let links = PayerLinks { engine: self, notifier: courier, merchant: &pending.id.merchant };
         Ok(OutgoingNotification {
             key: key.to_string(),
             target,
-            body: if let Value::String(body) = body {
-                Value::String(links.fill(body, str::to_owned)?)
-            } else {
-                body
+            body: match text("body") {
+                Some(body) => Value::String(links.fill(body, str::to_owned)?),
+                None => fields.get("body").cloned().unwrap_or_default(),
             },
             html: text("html").map(|html| links.fill(html, escape_html)).transpose()?,
             subject: text("subject"),
@@ -55,9 +53,8 @@ impl EngineView<'_> {
         })
     }
 
-    /// Returns the addresses of a contact, or the written address. `whose` is the merchant that the
-    /// contact must belong to; without one any address is permitted. Fails if the contact has no
-    /// address, or belongs to another merchant.
+    /// Returns the addresses of a contact, or the written address. With `whose` only contacts of
+    /// that merchant are permitted. Fails for any other contact, and for one without an address.
     fn addresses(&self, to: &str, whose: Option<&Key>) -> Result<Vec<String>, String> {
         if to.contains('@') {
             let closed =
@@ -75,21 +72,16 @@ impl EngineView<'_> {
             ));
         }
         let list = manifest.and_then(|one| one.spec.get("email_addresses").cloned());
-        let addresses: Vec<String> = list
-            .as_ref()
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(|one| one.get("address")?.as_str().map(str::to_owned))
-            .collect();
+        let all = list.as_ref().and_then(Value::as_array).into_iter().flatten();
+        let address = |one: &Value| one.get("address")?.as_str().map(str::to_owned);
+        let addresses: Vec<String> = all.filter_map(address).collect();
         if addresses.is_empty() {
             return Err(format!("{} has no e-mail address", key.short()));
         }
         Ok(addresses)
     }
 
-    /// Returns the effect that the resource's step offers to a visitor, unless the resource is
-    /// busy.
+    /// Returns the effect that the resource's step offers to a visitor, unless it is busy.
     pub(crate) fn offered_effect(&self, key: &Key) -> Option<Effect> {
         let free = !self.scheduler.busy.contains(key) && !self.stopping;
         let step = free.then(|| self.planner.full_step(self.known_state, key)).flatten()?;
@@ -110,8 +102,7 @@ struct PayerLinks<'a> {
 }
 
 impl PayerLinks<'_> {
-    /// Returns a text with its placeholders replaced by payers' links, each passed through
-    /// `written`.
+    /// Returns a text with payers' links in its placeholders, each passed through `written`.
     fn fill(&self, mut text: String, written: fn(&str) -> String) -> Result<String, String> {
         let (open, close) = LINK_PLACEHOLDER;
         for _ in 0..LINKS_MAX {
@@ -128,10 +119,8 @@ impl PayerLinks<'_> {
         let manifest = self.engine.known_state.desired().manifest(&key);
         let of = manifest.and_then(|one| merchant_of(&key, &one.spec));
         if of.as_ref() != Some(self.merchant) {
-            return Err(format!(
-                "{} is no method of the event's merchant: no link is made",
-                key.short()
-            ));
+            let name = key.short();
+            return Err(format!("{name} is no method of the event's merchant: no link is made"));
         }
         let until = self.engine.shared.now().checked_add_days(LINK_DAYS);
         let until = until.unwrap_or(chrono::DateTime::<Utc>::MAX_UTC);
@@ -143,7 +132,7 @@ pub(crate) async fn make_page(
     shared: &EngineShared,
     job: EffectJob,
     reply: oneshot::Sender<PageLink>,
-) -> Result<TaskResult, EngineError> {
+) -> EngineResult<TaskResult> {
     let (key, before) = (job.effect.key.clone(), last_page(shared, &job.effect.key));
     let finished = match perform::perform(shared, job).await {
         // The engine does not retry: the visitor opens the link again.
@@ -159,12 +148,9 @@ pub(crate) async fn make_page(
 }
 
 /// Returns the vault's name of the page made last.
-fn last_page(shared: &EngineShared, key: &Key) -> Result<Option<String>, EngineError> {
+fn last_page(shared: &EngineShared, key: &Key) -> EngineResult<Option<String>> {
     let known = shared.facts.observed_state(key)?;
-    let name = known.and_then(|known| {
-        known.fact(PAGE).get("sealed").and_then(Value::as_str).map(str::to_owned)
-    });
-    Ok(name)
+    Ok(known.and_then(|known| Some(known.fact(PAGE).get("sealed")?.as_str()?.to_owned())))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use crate::base::clock::timestamp;
 use crate::base::id::{IntentId, Key};
 use crate::engine::commands::decision::Decision;
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::diagnostics::StateReply;
 use crate::engine::protocol::query::Reply;
@@ -28,13 +28,8 @@ use crate::model::state::lifecycle::{Release, ReleaseRequest};
 use crate::plan::state_view::StateView;
 
 impl EngineView<'_> {
-    /// Decides to remove an event's failed hooks and actions from the list; the reply is their
-    /// number.
-    pub(crate) fn acknowledge(
-        &self,
-        event: String,
-        actor: String,
-    ) -> Result<Decision, EngineError> {
+    /// Decides to remove an event's failed hooks and actions from the list; answers their number.
+    pub(crate) fn acknowledge(&self, event: String, actor: String) -> EngineResult<Decision> {
         let undone = self.shared.facts.failed_actions()?;
         let undone = undone.iter().filter(|one| one.result.id.event == event).count();
         let failed = self.shared.facts.failed_of(&event)?;
@@ -51,7 +46,7 @@ impl EngineView<'_> {
         &self,
         (intent, reason): (IntentId, String),
         actor: String,
-    ) -> Result<Decision, EngineError> {
+    ) -> EngineResult<Decision> {
         let listed = self.shared.facts.possible_orphans()?;
         let key = listed.into_iter().find(|orphan| orphan.intent == intent).map(|one| one.key);
         let at = self.shared.now();
@@ -64,7 +59,7 @@ impl EngineView<'_> {
     }
 
     /// Decides to run the hooks of an event again that failed for good; the reply is their number.
-    pub(crate) fn replay(&self, event: &str, actor: &str) -> Result<Decision, EngineError> {
+    pub(crate) fn replay(&self, event: &str, actor: &str) -> EngineResult<Decision> {
         let failed = self.shared.facts.failed_of(event)?;
         let dead = failed.iter().filter(|one| one.failed.retry_at.is_none());
         let merchants: BTreeSet<Key> = dead.clone().map(|one| one.merchant.clone()).collect();
@@ -77,13 +72,8 @@ impl EngineView<'_> {
         Ok(Decision::append(records, TaskResult::Replayed, Reply::Replayed(dead.count())))
     }
 
-    /// Decides to forget a script; the reply is the number of its stored values, or `None` if the
-    /// script is not absent.
-    pub(crate) fn forget_script(
-        &self,
-        script: String,
-        actor: String,
-    ) -> Result<Decision, EngineError> {
+    /// Decides to forget a script; answers the number of its values, or `None` if not absent.
+    pub(crate) fn forget_script(&self, script: String, actor: String) -> EngineResult<Decision> {
         let known = self.shared.facts.roster()?;
         if known.get(&script).is_none_or(|one| one.absent.is_none()) {
             return Ok(Decision::answer(Reply::ScriptForgotten(None)));
@@ -96,13 +86,8 @@ impl EngineView<'_> {
         Ok(Decision::append(records, TaskResult::RecordWritten(None), answer))
     }
 
-    /// Decides about a release: it is recorded if there is an epoch that it can apply to, or if
-    /// applications wait for it.
-    pub(crate) fn release(
-        &self,
-        said: ReleaseRequest,
-        actor: String,
-    ) -> Result<Decision, EngineError> {
+    /// Decides about a release: recorded if it applies to an epoch, or if applications wait for it.
+    pub(crate) fn release(&self, said: ReleaseRequest, actor: String) -> EngineResult<Decision> {
         let applies = self.approves_applications(&said) || self.shared.facts.epoch()?.is_some();
         let answer = Reply::State(StateReply::Released(applies));
         if !applies {
@@ -121,11 +106,7 @@ impl EngineView<'_> {
         !said.done && !said.keys.is_empty() && said.keys.iter().all(waits)
     }
 
-    pub(crate) fn rotate(
-        &self,
-        asked: &RotationRequest,
-        actor: String,
-    ) -> Result<Decision, EngineError> {
+    pub(crate) fn rotate(&self, asked: &RotationRequest, actor: String) -> EngineResult<Decision> {
         let addresses = match self.to_rotate(asked)? {
             Ok(addresses) => addresses,
             Err(why) => return Ok(Decision::answer(Reply::Rotated(Err(why)))),
@@ -141,12 +122,10 @@ impl EngineView<'_> {
     fn to_rotate(
         &self,
         asked: &RotationRequest,
-    ) -> Result<Result<Vec<WebhookAddress>, String>, EngineError> {
+    ) -> EngineResult<Result<Vec<WebhookAddress>, String>> {
         let merchants = self.snapshot().merchants();
         let all = match &asked.merchant {
-            Some(key) if !merchants.contains(key) => {
-                return Ok(Err(no_merchant(key, &merchants)));
-            }
+            Some(key) if !merchants.contains(key) => return Ok(Err(no_merchant(key, &merchants))),
             Some(key) => vec![WebhookAddress::Merchant(key.clone())],
             None => {
                 let merchants = merchants.into_iter().map(WebhookAddress::Merchant);

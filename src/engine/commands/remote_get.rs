@@ -6,7 +6,7 @@ use crate::api::reads::ReadEndpoint;
 use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
 use crate::engine::commands::decision::Decision;
 use crate::engine::handles::access::CredentialSource;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::query::Reply;
 use crate::engine::readers::read;
@@ -18,8 +18,7 @@ use crate::plan::state_view::StateView;
 const HIDDEN: &str = "***";
 
 impl EngineView<'_> {
-    /// Decides about a read for a person; it is answered with its secrets hidden, and nothing is
-    /// written.
+    /// Decides about a read for a person: answered with its secrets hidden; nothing is written.
     pub(crate) fn remote_get(&self, asked: &RemoteGet) -> Decision {
         let (query, secret, wallet) = match self.prepare_get(asked) {
             Ok(ready) => ready,
@@ -60,13 +59,11 @@ async fn read_redacted(
     query: RemoteQuery,
     secret: Option<&str>,
     wallet: &CredentialSource,
-) -> Result<Result<Value, String>, EngineError> {
+) -> EngineResult<Result<Value, String>> {
     let answer = read::one(shared, query, wallet).await?;
     Ok(answer.and_then(|answer| match answer {
         Some(RemoteAnswer::Body(body)) => Ok(redact_secret(body, secret)),
-        Some(RemoteAnswer::Missing(problem)) => {
-            Err(format!("it is not there ({})", problem.code()))
-        }
+        Some(RemoteAnswer::Missing(gone)) => Err(format!("it is not there ({})", gone.code())),
         Some(RemoteAnswer::Items(_)) | None => Err("the service answered nothing".to_owned()),
     }))
 }

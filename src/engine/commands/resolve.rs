@@ -15,7 +15,7 @@ use crate::engine::commands::decision::{Decision, DecisionResult};
 use crate::engine::executor::progress::{self, Attempt};
 use crate::engine::executor::request::row_of;
 use crate::engine::handles::access::CredentialSource;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::actions::{ManualResolution, ResolveIntent, ResolveResult};
 use crate::engine::protocol::intents::unsettled_reason;
@@ -54,7 +54,7 @@ async fn check_given_id(
     open: &OpenIntent,
     wallet: &CredentialSource,
     said: &ManualResolution,
-) -> Result<Option<ResolveResult>, EngineError> {
+) -> EngineResult<Option<ResolveResult>> {
     let ManualResolution::Done(id) = said else { return Ok(None) };
     let key = open.intent.key.clone();
     Ok(match check_object(shared, wallet, &open.intent, id).await? {
@@ -69,7 +69,7 @@ async fn write_resolution(
     open: &OpenIntent,
     wallet: &CredentialSource,
     resolving: ResolveIntent,
-) -> Result<TaskResult, EngineError> {
+) -> EngineResult<TaskResult> {
     let ResolveIntent { id, said, actor } = resolving;
     let at = shared.now();
     let word = Record::Resolved { intent: id, at, actor: actor.clone(), decision: said.word() };
@@ -89,8 +89,7 @@ async fn write_resolution(
             let doubt = Record::Progress { intent: id, at, progress };
             shared.write(Vec::new(), vec![word, doubt]).await?;
             let (row, intent) = (row_of(&open.intent.effect)?, &open.intent);
-            // An effect that was sent the permitted number of times is sent as often once more at a
-            // person's request.
+            // The permitted number of sends applies once more at a person's request.
             return Attempt { shared, row, intent, wallet }.settle(1).await;
         }
     };
@@ -106,12 +105,11 @@ fn observation(
     shared: &EngineShared,
     open: &OpenIntent,
     remote_id: RemoteId,
-) -> Result<Observation, EngineError> {
+) -> EngineResult<Observation> {
     let intent = &open.intent;
     let row = row_of(&intent.effect)?;
     let learned = (row.learn)(intent, &expect::expected_answer(&intent.expect, &remote_id));
-    // An effect that ends an object implies that, whatever its answer is; every other effect leaves
-    // an object.
+    // An effect that ends an object implies that, whatever the answer; any other leaves an object.
     let (exists, mut facts) =
         learned.map_or((true, json!({})), |learned| (learned.exists, learned.facts));
     let known = shared.facts.observed_state(&intent.key)?.and_then(|known| known.remote_id.clone());
@@ -161,14 +159,13 @@ pub(crate) async fn check_object(
     wallet: &CredentialSource,
     intent: &Intent,
     id: &RemoteId,
-) -> Result<ObjectCheck, EngineError> {
+) -> EngineResult<ObjectCheck> {
     if let Some(other) = other_owner(shared, intent, id)? {
         return Ok(ObjectCheck::Differs(format!("{id} belongs to {}", other.short())));
     }
     let Some(ObjectRead { query, list, account }) = object_read(intent, id) else {
-        return Ok(ObjectCheck::Unreadable(
-            "the service does not show such an object by its id".to_owned(),
-        ));
+        let why = "the service does not show such an object by its id".to_owned();
+        return Ok(ObjectCheck::Unreadable(why));
     };
     let wallet = wallet.clone().with_account(account);
     Ok(match read::or_reason(read::object(shared, query, &wallet).await)? {
@@ -199,19 +196,12 @@ fn object_read(intent: &Intent, id: &RemoteId) -> Option<ObjectRead> {
     }
     let row = register::find(intent.key.kind.as_str())?;
     let back = (row.read_back)(&intent.applied.spec)?;
-    Some(ObjectRead {
-        query: RemoteQuery::one((back.one)(id)),
-        list: back.list_name,
-        account: None,
-    })
+    let query = RemoteQuery::one((back.one)(id));
+    Some(ObjectRead { query, list: back.list_name, account: None })
 }
 
 /// Returns another resource that is known to be the object of this id.
-fn other_owner(
-    shared: &EngineShared,
-    intent: &Intent,
-    id: &RemoteId,
-) -> Result<Option<Key>, EngineError> {
+fn other_owner(shared: &EngineShared, intent: &Intent, id: &RemoteId) -> EngineResult<Option<Key>> {
     if intent.target.as_ref() == Some(id) {
         return Ok(None);
     }
@@ -242,11 +232,9 @@ fn compare_with_intent(intent: &Intent, id: &RemoteId, item: &Value) -> ObjectCh
     }
     // A changed object carries the mark of its creator.
     let is_target = intent.target.as_ref() == Some(id);
-    let other = mark_in(item).filter(|mark| *mark != intent.mark && !is_target);
-    if let Some(other) = other {
-        return ObjectCheck::Differs(format!(
-            "{id} carries the mark of another resource ({other})"
-        ));
+    if let Some(other) = mark_in(item).filter(|mark| *mark != intent.mark && !is_target) {
+        let why = format!("{id} carries the mark of another resource ({other})");
+        return ObjectCheck::Differs(why);
     }
     let differing = expect::mismatches(&intent.expect, item);
     if differing.is_empty() {

@@ -1,7 +1,5 @@
 //! Plans that are saved in a file: made, compared with the present state by name, and applied once.
-//!
-//! Its token is used up in the journal before the first call. A journal that moved for other reasons
-//! does not matter.
+//! [`crate::engine::protocol::approvals`] has the guarantees.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +7,7 @@ use serde_json::Value;
 
 use crate::base::hash::{Digest, canonical, keyed_digest};
 use crate::base::id::Key;
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::protocol::approvals::{
     PlanChange, PlanUnfit, SavePlan, SavedPlan, SavedStep, UsedBefore,
 };
@@ -21,21 +19,16 @@ use crate::model::operator::PlanUse;
 use crate::plan::state_view::StateView;
 
 pub const SAVED_PLAN: u32 = 1;
-
 pub(crate) const STATE_LABEL: &str = "saved-plan-state";
-
 const DOCUMENT_LABEL: &str = "saved-plan-document";
-
 const FACT_LABEL: &str = "saved-plan-fact";
-
 const TOKEN_BYTES: usize = 16;
-
 /// Characters of the token's digest that name the plan.
 const NAME_LENGTH: usize = 12;
 
 impl EngineView<'_> {
     /// Returns the plan in a form that can be saved, or the selected names that no resource has.
-    pub(crate) fn save_plan(&self, saving: SavePlan) -> Result<Reply, EngineError> {
+    pub(crate) fn save_plan(&self, saving: SavePlan) -> EngineResult<Reply> {
         let plan = match self.plan_within(&saving.scope) {
             Ok(plan) => plan,
             Err(unknown) => return Ok(Reply::Unknown(unknown)),
@@ -43,11 +36,8 @@ impl EngineView<'_> {
         let key = self.digest_key();
         let token = self.token();
         let epoch = self.shared.facts.state_owner()?.map_or(0, |binding| binding.epoch);
-        let name: String = keyed_digest(key, STATE_LABEL, token.as_bytes())
-            .to_string()
-            .chars()
-            .take(NAME_LENGTH)
-            .collect();
+        let digest = keyed_digest(key, STATE_LABEL, token.as_bytes()).to_string();
+        let name: String = digest.chars().take(NAME_LENGTH).collect();
         let mut saved = SavedPlan {
             saved_plan: SAVED_PLAN,
             id: format!("plan-{name}"),
@@ -59,17 +49,12 @@ impl EngineView<'_> {
             epoch,
             dirty: saving.dirty,
             scope: saving.scope,
-            steps: self.saved_steps(&plan),
+            steps: changing(&plan).map(|(key, step)| self.saved_step(key, step)).collect(),
             plan,
             seal: Digest::ZERO,
         };
         saved.seal = saved.seal_digest(key);
         Ok(Reply::Saved(Box::new(saved)))
-    }
-
-    /// Returns the steps of a plan that change something, with their basis.
-    fn saved_steps(&self, plan: &PlanView) -> Vec<SavedStep> {
-        changing(plan).map(|(key, step)| self.saved_step(key, step)).collect()
     }
 
     fn saved_step(&self, key: Key, step: &StepView) -> SavedStep {
@@ -90,8 +75,7 @@ impl EngineView<'_> {
         Some(keyed_digest(self.digest_key(), DOCUMENT_LABEL, manifest.digest.as_bytes()))
     }
 
-    /// Returns a keyed digest of each known fact of a resource. The time of the fact does not
-    /// matter.
+    /// Returns a keyed digest of each known fact of a resource, without the time of the fact.
     pub(crate) fn fact_digests(&self, key: &Key) -> BTreeMap<String, String> {
         let digest =
             |value: &Value| keyed_digest(self.digest_key(), FACT_LABEL, &canonical(value)).short();
@@ -129,7 +113,7 @@ impl EngineView<'_> {
         &self,
         saved: &SavedPlan,
         file: Value,
-    ) -> Result<Result<(), PlanUnfit>, EngineError> {
+    ) -> EngineResult<Result<(), PlanUnfit>> {
         let binding = self.shared.facts.state_owner()?;
         let epoch = binding.map_or(0, |binding| binding.epoch);
         let head = self.shared.writer.head();
@@ -192,8 +176,7 @@ impl EngineView<'_> {
         moved.chain(new.map(|(key, step)| new_step(key, step))).collect()
     }
 
-    /// Returns the change of one step: of its document, of its known state, or else of its planned
-    /// action.
+    /// Returns the change of one step: of its document, its known state, or else its action.
     fn step_change(&self, then: &SavedStep, now: Option<&StepView>) -> Option<PlanChange> {
         let said = |what: String| {
             let place = self.planner.step(&then.key).and_then(|step| step.place.clone());
@@ -202,8 +185,7 @@ impl EngineView<'_> {
             });
             Some(PlanChange { key: then.key.clone(), file, line, what })
         };
-        let (before, after) = (then.document, self.document(&then.key));
-        match (before, after) {
+        match (then.document, self.document(&then.key)) {
             (Some(before), Some(after)) if before != after => {
                 return said("its document changed".to_owned());
             }
@@ -213,8 +195,7 @@ impl EngineView<'_> {
         }
         let differing = differing(&then.observed, &self.fact_digests(&then.key));
         if !differing.is_empty() {
-            let facts = differing.join(", ");
-            return said(format!("its known state changed: {facts}"));
+            return said(format!("its known state changed: {}", differing.join(", ")));
         }
         let Some(now) = now else {
             let now = self.planner.step(&then.key).map(|step| step.reason.to_string());
@@ -222,11 +203,8 @@ impl EngineView<'_> {
             return said(format!("it would no longer change: {why}"));
         };
         if now.verdict != then.verdict {
-            return said(format!(
-                "the action changed from {} to {}",
-                action_verb(then.verdict),
-                action_verb(now.verdict)
-            ));
+            let (before, after) = (action_verb(then.verdict), action_verb(now.verdict));
+            return said(format!("the action changed from {before} to {after}"));
         }
         (now.money != then.money).then(|| said("it moves other amounts".to_owned())).flatten()
     }

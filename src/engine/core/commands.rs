@@ -9,7 +9,7 @@ use crate::engine::commands::decision::{CommandWork, Decision};
 use crate::engine::commands::links::make_page;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::core::tasks::TaskClass;
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::handles::task_result::EffectJob;
 use crate::engine::protocol::actions::{ActionCommand, ActionStatus};
 use crate::engine::protocol::approvals::SavedPlan;
@@ -18,7 +18,6 @@ use crate::engine::protocol::payers::PageLink;
 use crate::engine::protocol::query::Reply;
 use crate::engine::scheduler::admission::unsettled_message;
 use crate::engine::scheduler::schedule::LaneBlocked;
-use crate::model::effect::Effect;
 use crate::model::intent::Cause;
 use crate::model::operator::PlanUse;
 use crate::model::record::Record;
@@ -28,7 +27,7 @@ impl Engine {
     ///
     /// # Errors
     /// The state cannot be read or written.
-    pub async fn command(&mut self, command: EngineCommand) -> Result<Reply, EngineError> {
+    pub async fn command(&mut self, command: EngineCommand) -> EngineResult<Reply> {
         let (result, answer) = match self.view().decide(command)?.work {
             CommandWork::Answer(answer) => return Ok(answer),
             CommandWork::Append(append) => append.perform(&self.shared).await?,
@@ -61,13 +60,8 @@ impl Engine {
     /// Handles a payer's request. The asker may have gone away.
     pub(crate) fn handle_payer(&mut self, asked: PayerRequest) {
         match asked {
-            PayerRequest::Open(link, reply) => {
-                reply.send(self.view().intake(&link)).unwrap_or_default();
-            }
-            PayerRequest::Submit(bringing, reply) => {
-                let decision = self.view().attach(bringing);
-                self.carry_out(decision, reply);
-            }
+            PayerRequest::Open(link, to) => to.send(self.view().intake(&link)).unwrap_or_default(),
+            PayerRequest::Submit(token, reply) => self.carry_out(self.view().attach(token), reply),
         }
     }
 
@@ -107,10 +101,14 @@ impl Engine {
     }
 
     fn start_action(&mut self, key: Key, ready: &ReadyAction, reply: oneshot::Sender<Reply>) {
-        self.scheduler.busy.insert(key);
+        self.scheduler.busy.insert(key.clone());
         let afterwards = self.view().afterwards(&ready.effect);
-        let jobs: Vec<EffectJob> =
-            (0..TRIES).map(|_| self.asked_job(ready.effect.clone(), &ready.actor)).collect();
+        let jobs = (0..TRIES).map(|_| {
+            let job = self.job(&key, ready.effect.clone());
+            // The cause of a document, in the name of a person.
+            EffectJob { cause: Cause { actor: Some(ready.actor.clone()), ..job.cause }, ..job }
+        });
+        let jobs: Vec<EffectJob> = jobs.collect();
         let shared = self.shared.clone();
         self.tasks.spawn(TaskClass::Command, async move {
             let finished = run_action(&shared, jobs, reply).await?;
@@ -118,22 +116,12 @@ impl Engine {
         });
     }
 
-    /// Builds a job as of a document, in the name of a person.
-    fn asked_job(&mut self, effect: Effect, actor: &str) -> EffectJob {
-        let job = self.job(&effect.key.clone(), effect);
-        EffectJob { cause: Cause { actor: Some(actor.to_owned()), ..job.cause }, ..job }
-    }
-
     /// Uses a plan up: it is never applied again. The record is on disk on return. From then on the
     /// run acts on the plan's steps alone.
-    pub async fn use_plan(&mut self, saved: &SavedPlan, actor: String) -> Result<(), EngineError> {
-        let used = PlanUse {
-            plan: saved.id.clone(),
-            token: saved.token.clone(),
-            checksum: saved.plan.checksum.clone(),
-            actor,
-            at: self.shared.now(),
-        };
+    pub async fn use_plan(&mut self, saved: &SavedPlan, actor: String) -> EngineResult<()> {
+        let (plan, token, at) = (saved.id.clone(), saved.token.clone(), self.shared.now());
+        let checksum = saved.plan.checksum.clone();
+        let used = PlanUse { plan, token, checksum, actor, at };
         self.shared.write(Vec::new(), vec![Record::PlanUsed(Box::new(used))]).await?;
         self.select_targets(saved.steps.iter().map(|step| step.key.clone()).collect());
         Ok(())

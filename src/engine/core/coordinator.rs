@@ -19,9 +19,10 @@ use crate::base::id::{IntentId, Key};
 use crate::engine::core::retention::{CompactionPlan, RetentionTimer};
 use crate::engine::core::tasks::{Tasks, TreeReadRequest, TreeReader};
 use crate::engine::events::schedule::EventSchedule;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::TaskFailure;
 use crate::engine::hooks::scripts::Scripts;
+use crate::engine::known::files::ReadScope;
 use crate::engine::known::files::SpecSource;
 use crate::engine::known::known_state::KnownState;
 use crate::engine::limits::plan_cap;
@@ -61,6 +62,8 @@ macro_rules! snapshot {
 pub(crate) use snapshot;
 
 /// Owns the state and runs the loop.
+#[derive(derive_more::Debug)]
+#[debug("Engine({scheduler:?})")]
 pub struct Engine {
     pub(crate) shared: Arc<EngineShared>,
     pub(crate) known_state: KnownState,
@@ -82,15 +85,9 @@ pub struct Engine {
     pub(crate) stopping: bool,
 }
 
-impl std::fmt::Debug for Engine {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Engine({:?})", self.scheduler)
-    }
-}
-
 impl Engine {
     /// Builds the engine from the journal's read model and the documents.
-    pub fn new(shared: Arc<EngineShared>, specs: Box<dyn SpecSource>) -> Result<Self, EngineError> {
+    pub fn new(shared: Arc<EngineShared>, specs: Box<dyn SpecSource>) -> EngineResult<Self> {
         let planner = Box::new(Planner::new(shared.settings.planning.clone()));
         drop(shared.writer.changed_resources().take());
         let world = KnownState::load(&shared.facts, specs, shared.clock.clone())?;
@@ -131,14 +128,11 @@ impl Engine {
 
     pub fn view(&self) -> EngineView<'_> {
         EngineView {
-            shared: &self.shared,
-            known_state: &self.known_state,
-            planner: &self.planner,
+            snapshot: snapshot!(self),
             scheduler: &self.scheduler,
             readers: &self.readers,
             event_schedule: &self.event_schedule,
             scripts: &self.scripts,
-            stopping: self.stopping,
         }
     }
 
@@ -146,7 +140,7 @@ impl Engine {
     ///
     /// # Errors
     /// The state cannot be read.
-    pub fn answer(&self, question: EngineQuery) -> Result<Reply, EngineError> {
+    pub fn answer(&self, question: EngineQuery) -> EngineResult<Reply> {
         self.view().answer(question)
     }
 
@@ -167,7 +161,7 @@ impl Engine {
         &mut self,
         mut events: mpsc::Receiver<EngineInput>,
         until: RunUntil,
-    ) -> Result<(), EngineError> {
+    ) -> EngineResult<()> {
         self.recover();
         let mut moves = self.shared.clock.moves();
         loop {
@@ -190,11 +184,8 @@ impl Engine {
             let due = self.scheduler.backoff.next_due();
             let dated = self.view().next_dates();
             let again = self.next_account_read();
-            let looks = [
-                self.next_read(),
-                self.scripts.next_due().filter(|_| !self.stopping),
-                self.retention.due,
-            ];
+            let hooks = self.scripts.next_due().filter(|_| !self.stopping);
+            let looks = [self.next_read(), hooks, self.retention.due];
             let sweep = looks.into_iter().flatten().min();
             let shared = self.shared.clone();
             tokio::select! {
@@ -228,8 +219,7 @@ impl Engine {
         self.overviews.subscribe()
     }
 
-    /// Subscribes to effects, each once its record is durable. A second listener replaces the
-    /// first.
+    /// Subscribes to effects, each once it is durable. A second listener replaces the first.
     pub fn subscribe_effects(&self) -> mpsc::UnboundedReceiver<EffectReport> {
         self.shared.effect_log.subscribe()
     }
@@ -243,9 +233,7 @@ impl Engine {
         let now = self.view().overview();
         self.overviews.send_if_modified(|told| {
             let news = *told != now;
-            if news {
-                *told = now;
-            }
+            *told = now;
             news
         });
     }
@@ -256,17 +244,21 @@ impl Engine {
     }
 
     /// Handles one event. Every answer is made from the current fold.
-    fn handle(&mut self, event: EngineInput) -> Result<(), EngineError> {
+    fn handle(&mut self, event: EngineInput) -> EngineResult<()> {
         self.catch_up()?;
         match event {
-            EngineInput::Files(paths) => self.read_files(TreeReadRequest::of_paths(paths))?,
+            EngineInput::Files(paths) => {
+                let scope = ReadScope { paths, ..ReadScope::default() };
+                self.read_files(TreeReadRequest { scope, questions: Vec::new() })?;
+            }
             EngineInput::Verify(reply) => {
-                self.read_files(
-                    TreeReadRequest::for_query(EngineQuery::Plan, reply).with_contents(),
-                )?;
+                let scope = ReadScope { verify: true, ..ReadScope::default() };
+                let questions = vec![(EngineQuery::Plan, reply)];
+                self.read_files(TreeReadRequest { scope, questions })?;
             }
             EngineInput::Ask(question, reply) if question.is_about_files() => {
-                self.read_files(TreeReadRequest::for_query(question, reply))?;
+                let (scope, questions) = (ReadScope::default(), vec![(question, reply)]);
+                self.read_files(TreeReadRequest { scope, questions })?;
             }
             EngineInput::Ask(question, reply) => {
                 let answer = self.answer(question)?;
@@ -293,14 +285,14 @@ impl Engine {
             EngineInput::Stop => {
                 self.stopping = true;
                 self.shared.stop();
-                self.scheduler.lanes.drop_deferred();
+                // The clients of waiting actions get no answer, and ask the next process again.
+                self.scheduler.lanes.acts.clear();
             }
         }
         Ok(())
     }
 
-    /// Plans these resources again and queues the work. A new request clears the failure and the
-    /// backoff of an older one.
+    /// Plans and queues these resources again; clears the failure and the backoff of each.
     pub(crate) fn replan(&mut self, keys: BTreeSet<Key>) {
         for key in &keys {
             self.scheduler.forget_failure(key);

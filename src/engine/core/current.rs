@@ -12,7 +12,7 @@ use crate::base::fault_injection;
 use crate::base::id::Key;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::core::tasks::{TreeReadRequest, WaitingQueries};
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::known::files::TreeRead;
 use crate::engine::protocol::query::EngineQuery;
 use crate::model::effect::is_action;
@@ -23,7 +23,7 @@ use crate::plan::state_view::StateView;
 impl Engine {
     /// Reads again the resources that records changed, and plans them again: the next answer is
     /// made of the same fold as the journal's newest record.
-    pub(crate) fn catch_up(&mut self) -> Result<(), EngineError> {
+    pub(crate) fn catch_up(&mut self) -> EngineResult<()> {
         if fault_injection::is_active("view-of-a-stale-copy") {
             return Ok(());
         }
@@ -35,12 +35,14 @@ impl Engine {
     }
 
     /// Plans everything again: resources on hold may be ready now.
-    pub(crate) fn replan_all(&mut self) -> Result<(), EngineError> {
+    pub(crate) fn replan_all(&mut self) -> EngineResult<()> {
         let known = self.known_state.known_keys();
         self.known_state.refresh_all(&known)?;
         let made = self.planner.recompute_all(&self.known_state);
         self.enqueue(made);
-        self.redispatch_actions()
+        // An action that waited for a person may be permitted now.
+        self.scripts.agenda.reload();
+        self.dispatch_actions()
     }
 
     /// Reads files on another thread from now on: for a daemon.
@@ -50,7 +52,7 @@ impl Engine {
     }
 
     /// Reads files, here or on another thread, and answers the waiting questions.
-    pub(crate) fn read_files(&mut self, look: TreeReadRequest) -> Result<(), EngineError> {
+    pub(crate) fn read_files(&mut self, look: TreeReadRequest) -> EngineResult<()> {
         if self.reader.aside {
             self.reader.next = Some(match self.reader.next.take() {
                 Some(wanted) => wanted.merge(look),
@@ -76,7 +78,7 @@ impl Engine {
         }
     }
 
-    pub(crate) fn files_read(&mut self, looked: TreeRead) -> Result<(), EngineError> {
+    pub(crate) fn files_read(&mut self, looked: TreeRead) -> EngineResult<()> {
         self.catch_up()?;
         let before = self.known_state.desired().tree_state;
         let touched = self.known_state.files.apply_read(looked);
@@ -85,7 +87,7 @@ impl Engine {
         self.answer_all(questions)
     }
 
-    fn answer_all(&mut self, questions: WaitingQueries) -> Result<(), EngineError> {
+    fn answer_all(&mut self, questions: WaitingQueries) -> EngineResult<()> {
         for (question, reply) in questions {
             if question == EngineQuery::Settle {
                 self.readers.accounts.allow_all();

@@ -11,7 +11,7 @@ use crate::engine::core::coordinator::Engine;
 use crate::engine::core::tasks::TaskClass;
 use crate::engine::executor::partner_webhook;
 use crate::engine::handles::access::awaits_authorization;
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::handles::task_result::{TaskFailure, TaskResult};
 use crate::engine::protocol::input::IncomingWebhook;
 use crate::model::intent::{IntentState, OpenIntent};
@@ -22,8 +22,7 @@ impl Engine {
     /// Stores a partner webhook, and answers once it is durable.
     pub(crate) fn receive_webhook(&mut self, notice: IncomingWebhook, stored: oneshot::Sender<()>) {
         let shared = self.shared.clone();
-        // Its address could not be checked while the state was closed: the service sends a rejected
-        // webhook again.
+        // It came while its address could not be checked; a rejected webhook is sent again.
         let good = shared.facts.rotation(&WebhookAddress::Partner);
         if good.is_ok_and(|good| !good.is_valid(notice.generation)) {
             return;
@@ -37,7 +36,7 @@ impl Engine {
     }
 
     /// Plans a resource again after a record about it; a task of the resource continues.
-    pub(crate) fn record_written(&mut self, key: Option<Key>) -> Result<(), EngineError> {
+    pub(crate) fn record_written(&mut self, key: Option<Key>) -> EngineResult<()> {
         if let Some(key) = key {
             self.known_state.refresh(&key)?;
             self.replan(self.view().affected_resources(&key));
@@ -45,7 +44,7 @@ impl Engine {
         self.run_hooks()
     }
 
-    pub(crate) fn finish(&mut self, finished: TaskResult) -> Result<(), EngineError> {
+    pub(crate) fn finish(&mut self, finished: TaskResult) -> EngineResult<()> {
         if let Some(key) = finished.resource() {
             self.release_slot(key);
         }
@@ -76,16 +75,12 @@ impl Engine {
                 self.retention_done();
                 return Ok(());
             }
-            TaskResult::ActionTried(id, settled, key) => {
-                return self.action_tried(&id, settled, key);
-            }
+            TaskResult::ActionTried(id, settled, key) => return self.note_try(&id, settled, key),
             TaskResult::Approved => {
                 self.plan_approved();
                 return Ok(());
             }
-            TaskResult::Unauthorised(key, merchant) => {
-                return self.task_unauthorised(&key, &merchant);
-            }
+            TaskResult::Unauthorised(key, merchant) => return self.unauthorised(&key, &merchant),
             TaskResult::BookkeepingDone(keys) => return self.bookkeeping_done(keys),
             TaskResult::Released => return self.replan_all(),
             TaskResult::WithReply(finished, reply, to) => {
@@ -118,30 +113,23 @@ impl Engine {
         Ok(())
     }
 
-    /// Notes the end of a task that changed nothing: a merchant that is being removed no longer
-    /// waits for it.
+    /// Notes the end of a task that changed nothing: no removal of a merchant waits for it now.
     pub(crate) fn release_merchant(&mut self, key: &Key) {
         let used = self.known_state.task_ended(key);
         let left = self.waiting_removal(key, used);
         self.replan(left.into_iter().collect());
     }
 
-    /// Returns the merchant without a document whose removal waits for a task or an open intent of
-    /// this resource.
+    /// Returns the merchant without a document whose removal waits for this task or intent.
     fn waiting_removal(&self, key: &Key, used: Option<Key>) -> Option<Key> {
         let open = || self.known_state.open_intent(key).map(|open| open.intent.merchant.clone());
         let merchant = used.or_else(open)?;
-        let stays =
-            self.known_state.desired().manifests.contains_key(&merchant) || merchant == *key;
-        (!stays).then_some(merchant)
+        let kept = self.known_state.desired().manifests.contains_key(&merchant) || merchant == *key;
+        (!kept).then_some(merchant)
     }
 
     /// Handles the end of a task whose merchant's credentials the service refuses.
-    pub(crate) fn task_unauthorised(
-        &mut self,
-        key: &Key,
-        merchant: &Key,
-    ) -> Result<(), EngineError> {
+    pub(crate) fn unauthorised(&mut self, key: &Key, merchant: &Key) -> EngineResult<()> {
         self.scheduler.busy.remove(key);
         self.known_state.task_ended(key);
         self.known_state.refresh_all([merchant, key])?;
@@ -149,8 +137,7 @@ impl Engine {
         if self.shared.refused_merchants.contains(merchant)
             && !awaits_authorization(&self.shared, merchant)?
         {
-            // The task that was refused is still running: at its end everything of the merchant is
-            // planned again.
+            // The refused task still runs: at its end all of the merchant is planned again.
             return Ok(());
         }
         self.shared.refused_merchants.remove(merchant);
@@ -166,12 +153,11 @@ impl Engine {
     pub(crate) fn resume(&mut self, merchant: &Key) {
         let ready = self.planner.step(merchant).is_some_and(|step| step.ready);
         let waits = |open: &&Arc<OpenIntent>| {
-            let doubt = matches!(open.state, IntentState::InDoubt { .. });
-            doubt
+            matches!(open.state, IntentState::InDoubt { .. })
                 && open.intent.merchant == *merchant
                 && !self.scheduler.busy.contains(&open.intent.key)
         };
-        if !ready || self.stopping || !self.known_state.open_intents().any(|open| waits(&open)) {
+        if !ready || self.stopping {
             return;
         }
         let open: Vec<Arc<OpenIntent>> =

@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use crate::base::id::Key;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::core::tasks::TaskClass;
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::hooks::actions::{
     ActionEnd, await_action, settle_request, suspend_message, suspend_request,
 };
@@ -24,7 +24,7 @@ use crate::model::operator::SuspensionResult;
 
 impl Engine {
     /// Accepts a set of scripts; hooks run from the first good set on.
-    pub fn use_scripts(&mut self, found: ScriptSet) -> Result<(), EngineError> {
+    pub fn use_scripts(&mut self, found: ScriptSet) -> EngineResult<()> {
         self.scripts.accept(found);
         self.change_scripts()
     }
@@ -35,7 +35,7 @@ impl Engine {
     }
 
     /// Changes to the waiting set of scripts, once no run of the previous set is left.
-    fn change_scripts(&mut self) -> Result<(), EngineError> {
+    fn change_scripts(&mut self) -> EngineResult<()> {
         match self.scripts.begin_change(&self.shared)? {
             ScriptChange::None => Ok(()),
             ScriptChange::Recorded => self.scripts_recorded(),
@@ -47,13 +47,13 @@ impl Engine {
     }
 
     /// Puts the recorded set into use; continues with a newer waiting one, if any.
-    pub(crate) fn scripts_recorded(&mut self) -> Result<(), EngineError> {
+    pub(crate) fn scripts_recorded(&mut self) -> EngineResult<()> {
         self.scripts.finish_change();
         self.change_scripts()?;
         self.hooks_due()
     }
 
-    pub(crate) fn run_hooks(&mut self) -> Result<(), EngineError> {
+    pub(crate) fn run_hooks(&mut self) -> EngineResult<()> {
         if self.stopping {
             return Ok(());
         }
@@ -64,13 +64,13 @@ impl Engine {
         Ok(())
     }
 
-    pub(crate) fn hooks_due(&mut self) -> Result<(), EngineError> {
+    pub(crate) fn hooks_due(&mut self) -> EngineResult<()> {
         self.run_hooks()?;
         self.dispatch_actions()
     }
 
     /// Handles the durable result of a script: its actions do not wait for other scripts.
-    pub(crate) fn actions_requested(&mut self, asked: Vec<Scheduled>) -> Result<(), EngineError> {
+    pub(crate) fn actions_requested(&mut self, asked: Vec<Scheduled>) -> EngineResult<()> {
         self.scripts.agenda.add(asked, self.shared.now());
         if self.scripts.signal_retries(&self.shared)? {
             return self.hooks_due();
@@ -78,14 +78,14 @@ impl Engine {
         self.dispatch_actions()
     }
 
-    pub(crate) fn hooks_ran(&mut self, merchant: &Key) -> Result<(), EngineError> {
+    pub(crate) fn hooks_ran(&mut self, merchant: &Key) -> EngineResult<()> {
         self.scripts.running.remove(merchant);
         self.change_scripts()?;
         self.hooks_due()
     }
 
     /// Performs the hooks' actions that are due and have a slot.
-    pub(crate) fn dispatch_actions(&mut self) -> Result<(), EngineError> {
+    pub(crate) fn dispatch_actions(&mut self) -> EngineResult<()> {
         self.scripts.next_action = None;
         if self.stopping {
             return Ok(());
@@ -102,13 +102,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Checks every action again: one that waited for a person may be permitted now.
-    pub(crate) fn redispatch_actions(&mut self) -> Result<(), EngineError> {
-        self.scripts.agenda.reload();
-        self.dispatch_actions()
-    }
-
-    fn perform_action(&mut self, pending: PendingAction) -> Result<(), EngineError> {
+    fn perform_action(&mut self, pending: PendingAction) -> EngineResult<()> {
         match pending.request.verb.as_str() {
             SUSPEND | RESUME => self.suspend_for(pending),
             RECONCILE => self.reconcile_for(pending),
@@ -155,7 +149,7 @@ impl Engine {
     }
 
     /// Sends a notification, or settles it. Without a sender it waits.
-    fn notify_for(&mut self, pending: &PendingAction) -> Result<(), EngineError> {
+    fn notify_for(&mut self, pending: &PendingAction) -> EngineResult<()> {
         let Some(notifier) = self.scripts.notifier.clone() else {
             self.scripts.agenda.end(&pending.id);
             return Ok(());
@@ -183,13 +177,13 @@ impl Engine {
         self.tasks.spawn(TaskClass::HookAction, settle_request(self.shared.clone(), end));
     }
 
-    pub(crate) fn action_tried(
+    pub(crate) fn note_try(
         &mut self,
         id: &ActionRequestId,
         settled: bool,
         key: Option<Key>,
-    ) -> Result<(), EngineError> {
-        self.scripts.action_tried(id, settled, &self.shared);
+    ) -> EngineResult<()> {
+        self.scripts.note_try(id, settled, &self.shared);
         self.record_written(key)?;
         self.dispatch_actions()
     }

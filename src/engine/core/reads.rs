@@ -9,7 +9,7 @@ use crate::base::id::Key;
 use crate::engine::core::coordinator::{Engine, snapshot};
 use crate::engine::core::tasks::TaskClass;
 use crate::engine::events::receiver::EventReceiver;
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::handles::task_result::{PollResult, SweepResult, Task, TaskResult};
 use crate::engine::protocol::events::ResyncEvents;
 use crate::engine::protocol::input::EngineInput;
@@ -24,8 +24,7 @@ impl Engine {
         self.readers.sweeps.start(&merchants, &self.shared);
     }
 
-    /// Builds the receiver for posts to merchants' addresses; `events` must be this engine's
-    /// channel.
+    /// Builds the receiver for posts to merchants' addresses; `events` is this engine's channel.
     pub fn event_receiver(&self, events: mpsc::Sender<EngineInput>) -> EventReceiver {
         EventReceiver::new(self.shared.clone(), events)
     }
@@ -33,15 +32,14 @@ impl Engine {
     /// Returns true if a list of an effect's merchant is being read.
     pub(crate) fn is_being_read(&self, effect: &Effect) -> bool {
         let merchant = &effect.merchant;
-        self.readers.sweeps.is_reading(merchant) || self.event_schedule.is_polling(merchant)
+        self.readers.sweeps.is_reading(merchant) || self.event_schedule.under_way.contains(merchant)
     }
 
     fn read_slots(&self) -> usize {
         self.tasks.slots_left(TaskClass::Poll).unwrap_or(usize::MAX)
     }
 
-    /// Returns the time at which a list or a merchant's events are due; `None` while every slot is
-    /// taken.
+    /// Returns the time at which a list or events are due; `None` while every slot is taken.
     pub(crate) fn next_read(&self) -> Option<Instant> {
         let due = [self.readers.sweeps.next_due(), self.event_schedule.next_due()];
         due.into_iter().flatten().min().filter(|_| self.read_slots() > 0)
@@ -77,8 +75,7 @@ impl Engine {
         self.readers.accounts.next_due(&self.scheduler.busy).filter(|_| self.read_slots() > 0)
     }
 
-    /// Permits one more try of each due effect that was refused for a reason that may change at the
-    /// service.
+    /// Permits one more try of each due effect that was refused for a reason that may change.
     pub(crate) fn retry_refused(&mut self) {
         if self.stopping {
             return;
@@ -91,8 +88,7 @@ impl Engine {
         }
     }
 
-    /// Plans a resource again whose task ended. If the service refused it for now, its next try
-    /// waits for the interval.
+    /// Plans a resource again whose task ended; after a refusal the next try waits the interval.
     pub(crate) fn task_ended(&mut self, key: &Key) {
         self.replan(BTreeSet::from([key.clone()]));
         if self.planner.retryable_refusals().contains(key) {
@@ -119,7 +115,7 @@ impl Engine {
 
     /// Reads all blocking accounts again and does nothing else, so that the plan that a person sees
     /// and approves rests on the service's present state.
-    pub async fn refresh_accounts(&mut self) -> Result<(), EngineError> {
+    pub async fn refresh_accounts(&mut self) -> EngineResult<()> {
         self.readers.accounts.allow_all();
         self.retry_refused();
         self.start_account_reads();
@@ -127,12 +123,12 @@ impl Engine {
     }
 
     /// Reads every list in a process without other tasks.
-    pub async fn sweep_everything(&mut self) -> Result<(), EngineError> {
+    pub async fn sweep_everything(&mut self) -> EngineResult<()> {
         self.sweep_all();
         self.finish_all().await
     }
 
-    async fn finish_all(&mut self) -> Result<(), EngineError> {
+    async fn finish_all(&mut self) -> EngineResult<()> {
         while let Some(finished) = self.tasks.join_next().await {
             self.finish(finished?)?;
         }
@@ -171,7 +167,7 @@ impl Engine {
         }
     }
 
-    pub(crate) fn sweep_done(&mut self, swept: SweepResult) -> Result<(), EngineError> {
+    pub(crate) fn sweep_done(&mut self, swept: SweepResult) -> EngineResult<()> {
         let SweepResult { list, seen, touched } = swept;
         self.readers.sweeps.end(&list, seen, &self.shared);
         self.requeue_waiting();
@@ -194,7 +190,7 @@ impl Engine {
         self.event_schedule.end_resync();
     }
 
-    pub(crate) fn poll_done(&mut self, looked: PollResult) -> Result<(), EngineError> {
+    pub(crate) fn poll_done(&mut self, looked: PollResult) -> EngineResult<()> {
         self.event_schedule.end(&looked, &self.shared);
         self.requeue_waiting();
         self.event_schedule.schedule_next(&looked, &self.shared)?;
@@ -204,7 +200,7 @@ impl Engine {
         self.run_hooks()
     }
 
-    pub(crate) fn refresh_and_replan(&mut self, keys: BTreeSet<Key>) -> Result<(), EngineError> {
+    pub(crate) fn refresh_and_replan(&mut self, keys: BTreeSet<Key>) -> EngineResult<()> {
         self.known_state.refresh_all(&keys)?;
         self.replan(keys);
         Ok(())

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::kinds::planning::step::MERCHANT;
 use crate::model::events::event::EventLedger;
 use crate::model::record::Record;
@@ -26,8 +26,7 @@ use crate::model::state::lifecycle::EventsDropped;
 use crate::store::error::OpenError;
 use crate::store::state::compact::{ArchivePolicy, CompactionResult, Compactor};
 
-/// Largest number of events that one record drops: posts wait no longer than for the fold of this
-/// number.
+/// Most events that one record drops: posts wait no longer than for the fold of this number.
 const DROPPED_MAX: usize = 128;
 
 #[derive(Debug, Clone)]
@@ -38,8 +37,7 @@ pub struct Retention {
     pub every: Duration,
     /// The delay with which the list may show an event after a newer one.
     pub late: TimeDelta,
-    /// The time by which our clock may be ahead of the service's clock. Events have times of the
-    /// service.
+    /// Possible lead of our clock over the service's clock, by which events have their times.
     pub ahead: TimeDelta,
 }
 
@@ -62,7 +60,7 @@ pub(crate) async fn drop_old_data(
     shared: &Arc<EngineShared>,
     (retention, read_at): (&Retention, &BTreeMap<Key, DateTime<Utc>>),
     intent: &AtomicU64,
-) -> Result<(), EngineError> {
+) -> EngineResult<()> {
     for merchant in shared.facts.event_merchants()? {
         let ledger = shared.facts.event_ledger(&merchant)?;
         let times = (shared.now(), read_at.get(&merchant).copied());
@@ -101,10 +99,9 @@ struct Dropping<'a> {
 }
 
 impl Dropping<'_> {
-    /// Drops a merchant's old events. Events are numbered roughly in the order of their times. So
-    /// the search ends at the first page without an old event, or at an event that a script was not
-    /// run for.
-    async fn drop_events(&self) -> Result<(), EngineError> {
+    /// Drops a merchant's old events. Their numbers roughly follow their times: the search ends at a
+    /// page without an old event, or at an event that a script was not run for.
+    async fn drop_events(&self) -> EngineResult<()> {
         let Self { shared, merchant, horizon } = *self;
         let (mut after, ran_to) = (0, shared.facts.ran_by_all_scripts(merchant)?);
         loop {
@@ -126,7 +123,7 @@ impl Dropping<'_> {
     }
 
     /// Drops old posts that were no event of the merchant.
-    async fn drop_unmatched(&self) -> Result<(), EngineError> {
+    async fn drop_unmatched(&self) -> EngineResult<()> {
         let Self { shared, merchant, horizon } = *self;
         let mut after: Option<String> = None;
         loop {
@@ -160,7 +157,7 @@ impl Dropping<'_> {
         }
     }
 
-    async fn write(&self, dropped: EventsDropped) -> Result<(), EngineError> {
+    async fn write(&self, dropped: EventsDropped) -> EngineResult<()> {
         self.shared.write(Vec::new(), vec![Record::EventsDropped(Box::new(dropped))]).await
     }
 }
@@ -168,7 +165,7 @@ impl Dropping<'_> {
 const INTENTS_MAX: usize = 4096;
 
 /// Checks the next page of intents; after the last page it starts again.
-pub(super) async fn drop_page(shared: &EngineShared, last: &AtomicU64) -> Result<(), EngineError> {
+pub(super) async fn drop_page(shared: &EngineShared, last: &AtomicU64) -> EngineResult<()> {
     let after = IntentId::new(last.load(Ordering::Relaxed));
     let page = shared.facts.intents_after(after, INTENTS_MAX)?;
     last.store(page.last().map_or(0, |(intent, _)| intent.get()), Ordering::Relaxed);

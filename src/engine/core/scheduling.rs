@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::engine::core::coordinator::Engine;
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::{EngineError, EngineResult};
 use crate::engine::handles::task_result::TaskFailure;
 use crate::engine::limits::plan_cap::PlanCap;
 use crate::engine::scheduler::schedule::LaneBlocked;
@@ -45,15 +45,15 @@ impl Engine {
 
     /// Returns true if an effect may start now; otherwise it waits for its lane.
     pub(crate) fn enter_lane(&mut self, key: &Key, effect: &Effect) -> bool {
-        let is_being_read = self.is_being_read(effect);
-        let open = self.known_state.open_intents().map(|open| &open.intent);
-        self.scheduler.enter_lane(key, effect, is_being_read, open)
+        let Err(blocked) = self.take_lane(key, effect) else { return true };
+        self.scheduler.wait_for_lane(key, blocked);
+        false
     }
 
     /// Frees the lane of this resource, and requests the deferred actions again.
     pub(crate) fn leave_lane(&mut self, key: &Key) {
         self.scheduler.leave_lane(key, &|key| self.planner.has_work(key));
-        for (asked, reply) in self.scheduler.lanes.take_deferred() {
+        for (asked, reply) in std::mem::take(&mut self.scheduler.lanes.acts) {
             self.act(asked, reply);
         }
     }
@@ -80,7 +80,7 @@ impl Engine {
     }
 
     /// Handles a moved clock: everything that waits for a time now past continues at once.
-    pub(crate) fn clock_moved(&mut self) -> Result<(), EngineError> {
+    pub(crate) fn clock_moved(&mut self) -> EngineResult<()> {
         self.known_state.reload_suspensions()?;
         self.replan_dated();
         self.hooks_due()
@@ -117,8 +117,7 @@ impl Engine {
         self.replan(keys);
     }
 
-    /// Returns the limits that the plan as a whole exceeds; while there are any, `apply` does
-    /// nothing.
+    /// Returns the limits that the plan as a whole exceeds; with any, `apply` does nothing.
     pub fn exceeded_limits(&self) -> Vec<LimitExceeded> {
         let counting = self.shared.guard.counting();
         counting.whole.iter().map(|whole| whole.over.clone()).collect()
@@ -130,7 +129,7 @@ impl Engine {
     }
 
     /// Counts the amount that an effect is about to ask for.
-    pub(crate) fn count(&mut self, key: &Key, effect: &Effect) -> Result<(), EngineError> {
+    pub(crate) fn count(&mut self, key: &Key, effect: &Effect) -> EngineResult<()> {
         let Some(cap) = &mut self.plan_cap else { return Ok(()) };
         cap.count_effect(key, effect)
             .map_err(|why| EngineError::Bug(format!("not sent, since it exceeds the plan: {why}")))
@@ -144,7 +143,7 @@ impl Engine {
             let applied = known.as_ref().and_then(|known| known.applied.as_ref());
             applied.is_some_and(|applied| applied.digest == *digest)
         };
-        let tried = self.plan_cap.as_ref().and_then(|cap| cap.last_try(key));
+        let tried = self.plan_cap.as_ref().and_then(|cap| cap.tries.get(key));
         let undone = tried.is_some_and(|digest| !is_applied(digest));
         if undone && self.known_state.open_intent(key).is_none() {
             self.uncount(key);

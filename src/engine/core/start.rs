@@ -9,7 +9,7 @@ use crate::engine::core::coordinator::Engine;
 use crate::engine::core::tasks::TaskClass;
 use crate::engine::executor::{perform, settle};
 use crate::engine::handles::access::CredentialSource;
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::{EngineError, EngineResult};
 use crate::engine::handles::task_result::{EffectJob, TaskResult};
 use crate::engine::readers::read::{self, RecordWhen};
 use crate::engine::view::EngineView;
@@ -20,8 +20,7 @@ use crate::model::record::Record;
 use crate::model::state::observed::{AppliedSpec, FactSource, Observation};
 use crate::plan::state_view::StateView;
 
-/// Tasks for each permitted call: those that send, those whose intents are being written, and those
-/// whose answers are.
+/// Tasks for each permitted call: those that send, and those whose intents or answers are written.
 const TASKS_PER_CALL: usize = 4;
 
 impl Engine {
@@ -48,22 +47,19 @@ impl Engine {
         });
     }
 
-    pub(crate) fn start_tasks(&mut self) -> Result<(), EngineError> {
+    pub(crate) fn start_tasks(&mut self) -> EngineResult<()> {
         let room = self.shared.settings.concurrency.saturating_mul(TASKS_PER_CALL).max(1);
         self.scheduler.resume_idle_lanes(&|key| self.planner.has_work(key));
         let waits = self.stopping || self.known_state.files.is_being_read();
         while !waits
             && self.tasks.running(TaskClass::Work) < room.saturating_add(self.shared.resting())
         {
-            let Some(key) = self.scheduler.queue.pop_first() else {
-                return Ok(());
-            };
+            let Some(key) = self.scheduler.queue.pop_first() else { return Ok(()) };
             let work = self.planner.full_step(&self.known_state, &key).and_then(|step| step.work);
             if let Some(work) = work {
                 self.start(&key, &work)?;
             } else {
-                // The work was possible when its step was planned, but no longer is: a date has
-                // passed.
+                // The work was possible when its step was planned; a date has passed since.
                 let made = self.planner.recompute(&self.known_state, [key]);
                 self.note_steps(&made);
             }
@@ -71,7 +67,7 @@ impl Engine {
         Ok(())
     }
 
-    fn start(&mut self, key: &Key, work: &StepWork) -> Result<(), EngineError> {
+    fn start(&mut self, key: &Key, work: &StepWork) -> EngineResult<()> {
         if !self.scheduler.admit(key, work) {
             return Ok(());
         }
@@ -85,7 +81,9 @@ impl Engine {
             StepWork::Effect(effect) if !self.enter_lane(key, effect) => self.release_slot(key),
             StepWork::Effect(effect) => {
                 self.count(key, effect)?;
-                self.start_effect(key, effect.clone());
+                let (shared, job) = (self.shared.clone(), self.job(key, effect.clone()));
+                let task = async move { perform::perform(&shared, job).await };
+                self.tasks.spawn(TaskClass::Work, task);
             }
             StepWork::Read(reading) => self.start_reading(reading.clone()),
             StepWork::Record(applied) => self.start_note(key, applied.clone()),
@@ -103,13 +101,7 @@ impl Engine {
         self.check_whole_plan();
     }
 
-    /// Starts an effect. The engine, as the single owner, assigns the number of its intent.
-    fn start_effect(&mut self, key: &Key, effect: Effect) {
-        let (shared, job) = (self.shared.clone(), self.job(key, effect));
-        self.tasks.spawn(TaskClass::Work, async move { perform::perform(&shared, job).await });
-    }
-
-    /// Builds the job of an effect, with its number and its cause.
+    /// Builds the job of an effect. The engine, as the single owner, assigns the intent's number.
     pub(crate) fn job(&mut self, key: &Key, effect: Effect) -> EffectJob {
         self.shared.superseded.remove(key);
         self.known_state.task_started(key, &effect.merchant);
@@ -134,11 +126,8 @@ impl Engine {
         let account =
             reading.subject.get("account").and_then(|one| one.as_str()).map(str::to_owned);
         self.known_state.task_started(&reading.key, &reading.merchant);
-        let wallet = CredentialSource {
-            is_read,
-            account,
-            ..self.known_state.credential_source(&reading.merchant)
-        };
+        let source = self.known_state.credential_source(&reading.merchant);
+        let wallet = CredentialSource { is_read, account, ..source };
         let shared = self.shared.clone();
         self.tasks.spawn(TaskClass::Work, async move {
             read::read(&shared, reading, &wallet, RecordWhen::Always).await
@@ -154,8 +143,7 @@ impl Engine {
         let note = Observation { applied: Some(applied), ..note };
         let (shared, key) = (self.shared.clone(), key.clone());
         self.tasks.spawn(TaskClass::Work, async move {
-            let records = vec![Record::Observation(Box::new(note))];
-            shared.write(Vec::new(), records).await?;
+            shared.write(Vec::new(), vec![Record::Observation(Box::new(note))]).await?;
             Ok(TaskResult::Changed(key))
         });
     }
@@ -195,8 +183,7 @@ impl EngineView<'_> {
         }
     }
 
-    /// Returns the lines of the fields that a step changes; empty for a step that creates, since
-    /// all of its document is new.
+    /// Returns the lines of the fields that a step changes; empty for a step that creates.
     fn changed_lines(&self, step: &Step) -> Vec<(usize, usize)> {
         if step.changes.iter().all(|change| change.before.is_null()) {
             return Vec::new();

@@ -5,19 +5,17 @@
 //! began later. Effects of documents start between two reads.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use tokio::sync::oneshot;
 use tokio::task::{JoinError, JoinHandle, JoinSet};
 
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::known::files::{ReadScope, TreeRead};
 use crate::engine::protocol::query::{EngineQuery, Reply};
 
 /// Largest number of tasks that read lists, events and accounts.
 const POLLS_MAX: usize = 64;
-
 /// Largest number of merchants whose hooks run at once.
 const HOOKS_MAX: usize = 1_024;
 
@@ -40,7 +38,7 @@ pub(crate) enum TaskClass {
 
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
-    set: JoinSet<(TaskClass, Result<TaskResult, EngineError>)>,
+    set: JoinSet<(TaskClass, EngineResult<TaskResult>)>,
     running: BTreeMap<TaskClass, usize>,
 }
 
@@ -48,7 +46,7 @@ impl Tasks {
     pub(crate) fn spawn(
         &mut self,
         class: TaskClass,
-        task: impl Future<Output = Result<TaskResult, EngineError>> + Send + 'static,
+        task: impl Future<Output = EngineResult<TaskResult>> + Send + 'static,
     ) {
         let running = self.running.entry(class).or_default();
         *running = running.saturating_add(1);
@@ -56,7 +54,7 @@ impl Tasks {
     }
 
     /// Waits for the end of a task; `None` if there is none.
-    pub(crate) async fn join_next(&mut self) -> Option<Result<TaskResult, EngineError>> {
+    pub(crate) async fn join_next(&mut self) -> Option<EngineResult<TaskResult>> {
         let (class, result) = match self.set.join_next().await? {
             Ok(ended) => ended,
             Err(error) => return Some(Err(error.into())),
@@ -67,8 +65,7 @@ impl Tasks {
         Some(result)
     }
 
-    /// Returns the number of tasks of a class that can start now; `None` for a class without a
-    /// limit of its own.
+    /// Returns the number of free slots of a class; `None` for a class without a limit of its own.
     pub(crate) fn slots_left(&self, class: TaskClass) -> Option<usize> {
         let slots = match class {
             TaskClass::Poll => POLLS_MAX,
@@ -99,21 +96,6 @@ pub(crate) struct TreeReadRequest {
 }
 
 impl TreeReadRequest {
-    /// Requests a read of these files, or of all files if the list is empty.
-    pub(crate) fn of_paths(paths: Vec<PathBuf>) -> Self {
-        Self { scope: ReadScope { paths, ..ReadScope::default() }, ..Self::default() }
-    }
-
-    /// Requests a read of all files for a question.
-    pub(crate) fn for_query(question: EngineQuery, reply: oneshot::Sender<Reply>) -> Self {
-        Self { questions: vec![(question, reply)], ..Self::default() }
-    }
-
-    /// Extends the read to every file's content, regardless of size and time.
-    pub(crate) fn with_contents(self) -> Self {
-        Self { scope: ReadScope { verify: true, ..self.scope }, ..self }
-    }
-
     pub(crate) fn merge(mut self, other: Self) -> Self {
         self.questions.extend(other.questions);
         Self { scope: self.scope.merge(other.scope), questions: self.questions }

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -17,7 +16,7 @@ use crate::engine::core::retention::{
     spawn_blocking_task,
 };
 use crate::engine::core::tasks::TaskClass;
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::input::AllowPrune;
 use crate::engine::protocol::query::Reply;
@@ -25,13 +24,9 @@ use crate::model::effect::is_action;
 use crate::model::state::observed::Observed;
 use crate::plan::state_view::StateView;
 use crate::store::state::compact::{ArchivePolicy, CompactionRequest};
-use crate::store::state::rekey::{RekeyRequest, Rekeyer};
+use crate::store::state::rekey::RekeyRequest;
 
 impl Engine {
-    pub fn compact_with(&mut self, compaction: CompactionPlan) {
-        self.compaction = Some(compaction);
-    }
-
     pub(crate) fn compact(&self, drop_history: bool, actor: String, reply: oneshot::Sender<Reply>) {
         let Some(CompactionPlan { compactor, history, .. }) = self.compaction.clone() else {
             let why = "this process cannot compact its state".to_owned();
@@ -62,10 +57,6 @@ impl Engine {
         });
     }
 
-    pub fn rekey_with(&mut self, rekeyer: Arc<Rekeyer>) {
-        self.rekeyer = Some(rekeyer);
-    }
-
     pub(crate) fn rekey(
         &self,
         new_key_file: Option<PathBuf>,
@@ -80,14 +71,11 @@ impl Engine {
         spawn_blocking_task(async move {
             let done = rekeyer.rekey(&wanted).await;
             match &done {
-                Ok(done) => tracing::info!(
-                    generation = done.generation,
-                    actor = done.actor,
-                    "the key of the state was exchanged"
-                ),
-                Err(error) => {
-                    tracing::error!(%error, "cannot exchange the key of the state");
+                Ok(done) => {
+                    let (generation, actor) = (done.generation, &done.actor);
+                    tracing::info!(generation, actor, "the key of the state was exchanged");
                 }
+                Err(error) => tracing::error!(%error, "cannot exchange the key of the state"),
             }
             // The asker may have gone away.
             drop(reply.send(Reply::Rekeyed(done.map_err(|why| why.to_string()))));
@@ -140,19 +128,18 @@ impl Engine {
     }
 
     /// Plans the resources again once their records are durable.
-    pub(crate) fn bookkeeping_done(&mut self, keys: BTreeSet<Key>) -> Result<(), EngineError> {
+    pub(crate) fn bookkeeping_done(&mut self, keys: BTreeSet<Key>) -> EngineResult<()> {
         self.scheduler.busy.retain(|key| !keys.contains(key));
         self.refresh_and_replan(keys)
     }
 
-    /// Returns the named resources to which a permission does not apply: their documents exist, or
-    /// they stay.
+    /// Returns the named resources that no permission applies to: they have documents, or stay.
     pub fn not_allowable<'a>(&self, allowing: &'a AllowPrune) -> Vec<&'a Key> {
         allowing.keys.iter().filter(|key| !self.planner.may_be_allowed(key)).collect()
     }
 
     /// Applies the readings of a command, once it has ended.
-    pub(crate) fn read_afterwards(&mut self, key: &Key) -> Result<(), EngineError> {
+    pub(crate) fn read_afterwards(&mut self, key: &Key) -> EngineResult<()> {
         let known = self.known_state.observed(key).filter(|_| is_action(key));
         let about = |known: &Observed| {
             known.exists && known.applied.as_ref().is_some_and(is_about_accounts)

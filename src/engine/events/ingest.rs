@@ -19,7 +19,7 @@ use crate::base::id::Key;
 use crate::effects::core::row::RemoteQuery;
 use crate::effects::payments::transaction_facts;
 use crate::engine::handles::access::CredentialSource;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineError, EngineResult, EngineShared};
 use crate::engine::readers::read::{self, ObjectAnswer, ReadFailure, not_before_known};
 use crate::model::effect::is_action;
 use crate::model::events::event::{EventStatus, VerifiedEvent, Via};
@@ -77,10 +77,10 @@ impl<'a> Ingest<'a> {
         }
         let data = event.data.as_ref().unwrap_or(&Value::Null);
         let object = RemoteObject::of(&event.kind, data, created);
-        let (object, standing, previous) = self.fresh_version(object).await?;
+        let (object, standing, previous) = self.freshness(object).await?;
         let about = self.resources(object.as_ref(), data)?;
-        if standing == Freshness::Newer {
-            self.note(object.as_ref(), data, &about)?;
+        if let Some(object) = object.as_ref().filter(|_| standing == Freshness::Newer) {
+            self.note(object, data, &about)?;
         }
         if matches!(standing, Freshness::Newer | Freshness::Undecided) {
             self.about.extend(about.iter().filter(|key| !is_action(key)).cloned());
@@ -103,9 +103,8 @@ impl<'a> Ingest<'a> {
         Ok(())
     }
 
-    /// Returns true if an event happened before the horizon: it was dropped, or never intended for
-    /// this state.
-    fn is_lapsed(&self, created: DateTime<Utc>) -> Result<bool, EngineError> {
+    /// Returns true if an event precedes the horizon: dropped, or never intended for this state.
+    fn is_lapsed(&self, created: DateTime<Utc>) -> EngineResult<bool> {
         let ledger = self.shared.facts.event_ledger(&self.wallet.merchant)?;
         Ok(ledger.horizon.is_some_and(|horizon| created <= horizon))
     }
@@ -113,7 +112,7 @@ impl<'a> Ingest<'a> {
     /// Handles an event from before the horizon: it is no news, and a post of it no longer waits.
     fn add_lapsed(&mut self, event: &Event) -> Result<(), ReadFailure> {
         let merchant = &self.wallet.merchant;
-        let known = self.shared.facts.event(merchant, &event.id).map_err(EngineError::from)?;
+        let known = self.shared.facts.event(merchant, &event.id)?;
         if known.is_some_and(|known| known.page.is_some()) {
             let (event, at) = (event.id.clone(), self.shared.now());
             let lapsed = Lapsed { merchant: merchant.clone(), event, at };
@@ -127,19 +126,19 @@ impl<'a> Ingest<'a> {
         u64::try_from(told.count()).unwrap_or(u64::MAX)
     }
 
-    fn is_verified(&self, event: &Event) -> Result<bool, EngineError> {
+    fn is_verified(&self, event: &Event) -> EngineResult<bool> {
         let known = self.shared.facts.event(&self.wallet.merchant, &event.id)?;
         Ok(known.is_some_and(|known| matches!(known.status, EventStatus::Verified(_))))
     }
 
     /// Returns the freshness of a version, with the version known before; if the order is unclear,
     /// the service's present version replaces the event's.
-    async fn fresh_version(
-        &self,
-        object: Option<RemoteObject>,
-    ) -> Result<FreshVersion, ReadFailure> {
+    async fn freshness(&self, object: Option<RemoteObject>) -> Result<FreshVersion, ReadFailure> {
         let Some(object) = object else { return Ok((None, Freshness::Newer, None)) };
-        let known = self.known_of(&object)?;
+        let known = match self.known.get(&object.id) {
+            Some(known) => Some(known.clone()),
+            None => self.shared.facts.remote_object(&self.wallet.merchant, &object.id)?,
+        };
         if fault_injection::is_active("stale-event-applied") {
             return Ok((Some(object), Freshness::Newer, known));
         }
@@ -152,13 +151,6 @@ impl<'a> Ingest<'a> {
                 (Some(now), Freshness::Newer, known)
             }
             Some(_) | None => (Some(object), Freshness::Undecided, known),
-        })
-    }
-
-    fn known_of(&self, object: &RemoteObject) -> Result<Option<RemoteObject>, EngineError> {
-        Ok(match self.known.get(&object.id) {
-            Some(known) => Some(known.clone()),
-            None => self.shared.facts.remote_object(&self.wallet.merchant, &object.id)?,
         })
     }
 
@@ -179,13 +171,8 @@ impl<'a> Ingest<'a> {
         })
     }
 
-    /// Returns the resources that an object belongs to. An action without an answer yet is found by
-    /// its mark.
-    fn resources(
-        &self,
-        object: Option<&RemoteObject>,
-        data: &Value,
-    ) -> Result<Vec<Key>, EngineError> {
+    /// Returns the resources of an object. An action without an answer yet is found by its mark.
+    fn resources(&self, object: Option<&RemoteObject>, data: &Value) -> EngineResult<Vec<Key>> {
         let ids = object.into_iter().flat_map(|object| [Some(&object.id), object.parent.as_ref()]);
         let mut keys = BTreeSet::new();
         for id in ids.flatten() {
@@ -199,15 +186,8 @@ impl<'a> Ingest<'a> {
         Ok(keys.into_iter().collect())
     }
 
-    /// Notes the newest version of an object, for later events of the batch and for the action that
-    /// made it.
-    fn note(
-        &mut self,
-        object: Option<&RemoteObject>,
-        data: &Value,
-        about: &[Key],
-    ) -> Result<(), EngineError> {
-        let Some(object) = object else { return Ok(()) };
+    /// Notes an object's newest version, for later events of the batch and for its action.
+    fn note(&mut self, object: &RemoteObject, data: &Value, about: &[Key]) -> EngineResult<()> {
         self.known.insert(object.id.clone(), object.clone());
         for key in about.iter().filter(|key| is_action(key)) {
             let known = self.shared.facts.observed_state(key)?;
@@ -228,7 +208,7 @@ impl<'a> Ingest<'a> {
     }
 
     /// Seals an event: it can hold names and addresses (gateway-api, Webhook rules, 4).
-    fn seal(&mut self, event: &Event) -> Result<String, EngineError> {
+    fn seal(&mut self, event: &Event) -> EngineResult<String> {
         let bytes = serde_json::to_vec(event)
             .map_err(|error| EngineError::Bug(format!("an event cannot be written: {error}")))?;
         let subject = self.wallet.merchant.to_string();

@@ -17,7 +17,7 @@ use crate::base::id::Key;
 use crate::effects::core::row::RemoteQuery;
 use crate::engine::events::ingest::Ingest;
 use crate::engine::handles::access::CredentialSource;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::{PollResult, ResyncCount, TaskResult};
 use crate::engine::readers::read::{ObjectAnswer, ReadFailure};
 use crate::engine::readers::{read, sweep_task};
@@ -27,10 +27,8 @@ use crate::model::record::Record;
 /// Overlap: every read of the list begins this long before the newest known event, so an event that
 /// the service recorded late is found.
 const OVERLAP: TimeDelta = TimeDelta::minutes(5);
-
 /// Span before its newest event at which the first read of a merchant's list begins.
 const FIRST: TimeDelta = TimeDelta::hours(1);
-
 /// Longest interval at which a read of the list is recorded, also without news.
 const NOTED_EVERY: TimeDelta = TimeDelta::minutes(10);
 
@@ -49,7 +47,7 @@ pub(crate) async fn poll(
     wallet: &CredentialSource,
     round: PollRequest,
     ignored: &BTreeMap<Key, Box<[String]>>,
-) -> Result<TaskResult, EngineError> {
+) -> EngineResult<TaskResult> {
     let result = PollResult {
         merchant: wallet.merchant.clone(),
         done: false,
@@ -99,17 +97,16 @@ impl<'a> Poll<'a> {
         Ok(())
     }
 
-    /// Reads the list from the last known place to its end. The list only grows, so its pages stay
-    /// the same.
+    /// Reads the list from the last known place to its end; it only grows, so pages stay the same.
     async fn read_list(&mut self, again: Option<(DateTime<Utc>, bool)>) -> Result<(), ReadFailure> {
         let (shared, merchant) = (self.shared, &self.wallet.merchant);
-        let ledger = shared.facts.event_ledger(merchant).map_err(EngineError::from)?;
+        let ledger = shared.facts.event_ledger(merchant)?;
         let from = match ledger.polled_to {
             Some(to) => to.checked_sub_signed(OVERLAP).unwrap_or(to),
             None => self.first_start().await?,
         };
         let from = again.map_or(from, |(since, _)| from.min(since));
-        let sure = shared.facts.has_read_all_events(merchant).map_err(EngineError::from)?;
+        let sure = shared.facts.has_read_all_events(merchant)?;
         let mut to = ledger.polled_to;
         let mut shown = 0_u64;
         for number in 1_u64.. {
@@ -119,7 +116,7 @@ impl<'a> Poll<'a> {
             let here = u64::try_from(page.results.len()).unwrap_or(u64::MAX);
             shown = shown.saturating_add(here);
             let is_last = here == 0 || shown >= page.total_entries;
-            let mut telling = self.ingest();
+            let mut telling = Ingest::new(self.shared, self.wallet);
             telling.quiet = again.is_some_and(|(_, quiet)| quiet);
             let count = &mut self.result.count;
             for event in &page.results {
@@ -144,12 +141,7 @@ impl<'a> Poll<'a> {
         Ok(())
     }
 
-    fn ingest(&self) -> Ingest<'a> {
-        Ingest::new(self.shared, self.wallet)
-    }
-
-    /// Returns the start of the first read: events from long before reckon knew the merchant are no
-    /// news.
+    /// Returns the start of the first read: events from long before that are no news.
     async fn first_start(&self) -> Result<DateTime<Utc>, ReadFailure> {
         let newest = self.page(Call::to::<ListEvents>(&[]), 1).await?;
         let newest = newest.results.first().and_then(|event| event.created);
@@ -169,7 +161,7 @@ impl<'a> Poll<'a> {
         })
     }
 
-    async fn write(&mut self, telling: Ingest<'_>) -> Result<(), EngineError> {
+    async fn write(&mut self, telling: Ingest<'_>) -> EngineResult<()> {
         let Ingest { blobs, records, about, touched, .. } = telling;
         if !records.is_empty() {
             self.shared.write(blobs, records).await?;
@@ -182,11 +174,11 @@ impl<'a> Poll<'a> {
     /// Reads events by the posted ids, up to `most`.
     async fn read_back(&mut self, most: usize) -> Result<(), ReadFailure> {
         let (shared, merchant) = (self.shared, &self.wallet.merchant);
-        let waiting = shared.facts.events_waiting(merchant, most).map_err(EngineError::from)?;
+        let waiting = shared.facts.events_waiting(merchant, most)?;
         for id in waiting {
             self.result.read_backs = self.result.read_backs.saturating_add(1);
             let answer = self.read_event(&id).await?;
-            let mut telling = self.ingest();
+            let mut telling = Ingest::new(self.shared, self.wallet);
             match answer {
                 ObjectAnswer::Object(event) => {
                     let event: Event = serde_json::from_value(event).unwrap_or_default();
@@ -209,10 +201,9 @@ impl<'a> Poll<'a> {
     async fn read_event(&self, id: &str) -> Result<ObjectAnswer, ReadFailure> {
         let (shared, merchant) = (self.shared, &self.wallet.merchant);
         if fault_injection::is_active("read-back-skipped") {
-            let known = shared.facts.event(merchant, id).map_err(EngineError::from)?;
+            let known = shared.facts.event(merchant, id)?;
             let body = known.and_then(|known| known.posted);
-            let opened = body.map(|body| shared.vault.unseal_text(&body)).transpose();
-            let opened = opened.map_err(EngineError::from)?;
+            let opened = body.map(|body| shared.vault.unseal_text(&body)).transpose()?;
             let event = opened.and_then(|bytes| serde_json::from_slice(&bytes).ok());
             return Ok(event.map_or(ObjectAnswer::NotShown, ObjectAnswer::Object));
         }

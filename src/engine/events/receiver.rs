@@ -5,7 +5,6 @@
 //! signal.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -16,7 +15,7 @@ use crate::base::fault_injection;
 use crate::base::hash::keyed_digest;
 use crate::base::id::{Key, Mode};
 use crate::base::secret::mask_digits;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::protocol::input::EngineInput;
 use crate::model::events::event::{EventLedger, EventStatus, ReceivedWebhook, WebhookContent};
 use crate::model::operator::WebhookAddress;
@@ -26,10 +25,8 @@ use crate::store::vault::keys::SealedValue;
 
 /// Longest id of an event; the service's have 22 characters (gateway-api, Event).
 const EVENT_ID_LENGTH_MAX: usize = 64;
-
 /// Largest number of waiting posts of one merchant; further ones are refused, to be sent again.
 const WAITING_MAX: u64 = 100_000;
-
 /// Largest number of malformed bodies stored for one merchant.
 const MALFORMED_MAX: u64 = 1_000;
 
@@ -46,16 +43,12 @@ pub enum Receipt {
 }
 
 /// The receiver; share it behind an `Arc`.
+#[derive(derive_more::Debug)]
+#[debug("Inbox(…)")]
 pub struct EventReceiver {
     shared: Arc<EngineShared>,
     engine: mpsc::Sender<EngineInput>,
     ledgers: Mutex<BTreeMap<Key, CachedEntry<EventLedger>>>,
-}
-
-impl fmt::Debug for EventReceiver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Inbox(…)")
-    }
 }
 
 /// The only part of a post that is used.
@@ -74,12 +67,7 @@ impl EventReceiver {
     ///
     /// # Errors
     /// The state cannot be read or written.
-    pub async fn post(
-        &self,
-        merchant: &Key,
-        mode: Mode,
-        body: &[u8],
-    ) -> Result<Receipt, EngineError> {
+    pub async fn post(&self, merchant: &Key, mode: Mode, body: &[u8]) -> EngineResult<Receipt> {
         let Some(own) = self.shared.merchant(merchant)? else { return Ok(Receipt::Unknown) };
         let is_own =
             serde_json::from_value(own.fact("mode").clone()).is_ok_and(|own: Mode| own == mode);
@@ -112,13 +100,13 @@ impl EventReceiver {
     ///
     /// # Errors
     /// The state cannot be read.
-    pub fn accepts_events_of(&self, merchant: &Key) -> Result<bool, EngineError> {
+    pub fn accepts_events_of(&self, merchant: &Key) -> EngineResult<bool> {
         Ok(self.shared.merchant(merchant)?.is_some())
     }
 
     /// Returns the ledger of a merchant's events. Every post needs it, and many posts change it, so
     /// the decoded value is cached.
-    fn ledger(&self, merchant: &Key) -> Result<Arc<EventLedger>, EngineError> {
+    fn ledger(&self, merchant: &Key) -> EngineResult<Arc<EventLedger>> {
         let mut ledgers = self.ledgers.lock();
         let now = self.shared.facts.event_ledger_cached(merchant, ledgers.get(merchant))?;
         let Some(now) = now else { return Ok(Arc::default()) };
@@ -144,7 +132,7 @@ impl EventReceiver {
     }
 
     /// Returns true if all that a post contains is on disk already.
-    fn is_known(&self, merchant: &Key, what: &WebhookContent) -> Result<bool, EngineError> {
+    fn is_known(&self, merchant: &Key, what: &WebhookContent) -> EngineResult<bool> {
         let facts = &self.shared.facts;
         Ok(match what {
             WebhookContent::Malformed(digest) => facts.knows_malformed(merchant, digest)?,
@@ -155,15 +143,14 @@ impl EventReceiver {
         })
     }
 
-    /// Builds the record of a post with its sealed body within, so that one sync suffices, or else
-    /// beside it.
+    /// Builds the record of a post, its sealed body within if it fits, so that one sync suffices.
     fn posted_record(
         &self,
         merchant: &Key,
         mode: Mode,
         what: WebhookContent,
         body: &[u8],
-    ) -> Result<(Vec<SealedValue>, ReceivedWebhook), EngineError> {
+    ) -> EngineResult<(Vec<SealedValue>, ReceivedWebhook)> {
         let text = mask_digits(&String::from_utf8_lossy(body));
         let subject = merchant.to_string();
         let sealed =
@@ -180,16 +167,11 @@ impl EventReceiver {
     ///
     /// # Errors
     /// The state cannot be read.
-    pub fn is_address_valid(
-        &self,
-        address: &WebhookAddress,
-        generation: u32,
-    ) -> Result<bool, EngineError> {
+    pub fn accepts_address(&self, address: &WebhookAddress, generation: u32) -> EngineResult<bool> {
         Ok(self.shared.facts.rotation(address)?.is_valid(generation))
     }
 
-    /// Signals the engine. It also reads once a minute by itself, so a signal lost while it is busy
-    /// costs nothing.
+    /// Signals the engine, which also reads once a minute by itself: a lost signal costs nothing.
     fn signal(&self, merchant: &Key) {
         let news = self.shared.unread_posts.insert(merchant);
         if news && self.engine.try_send(EngineInput::Posted).is_err() {

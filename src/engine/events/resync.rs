@@ -53,8 +53,7 @@ impl EventSchedule {
         Err(no_merchant(wanted, merchants))
     }
 
-    /// Returns the time from which a recovery reads a merchant's list, and true if hooks are
-    /// skipped.
+    /// Returns the start of a recovery's read of a merchant's list, and true if hooks are skipped.
     pub(crate) fn resync_start(&self, merchant: &Key) -> Option<(DateTime<Utc>, bool)> {
         let recovery = self.recovery.as_ref()?;
         let asked = &recovery.asked;
@@ -67,12 +66,7 @@ impl EventSchedule {
         self.add_resynced(&looked.merchant, looked.count, outcome, shared);
     }
 
-    pub(crate) fn list_not_readable(
-        &mut self,
-        merchant: &Key,
-        waits: String,
-        shared: &EngineShared,
-    ) {
+    pub(crate) fn list_unreadable(&mut self, merchant: &Key, waits: String, shared: &EngineShared) {
         self.add_resynced(merchant, ResyncCount::default(), (Some(waits), None), shared);
     }
 

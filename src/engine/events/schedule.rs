@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use crate::base::id::Key;
 use crate::base::timers::Timers;
 use crate::engine::events::poll::{self, PollRequest};
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::{PollResult, Task};
 use crate::engine::known::known_state::Snapshot;
 use crate::engine::protocol::events::{ResyncEvents, ResyncedEvents};
@@ -32,9 +32,7 @@ const LIST_LEAST: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_secs(5);
 /// Delay before a failed read is repeated.
 const FAILED: Duration = Duration::from_secs(30);
-
 const LOOKUPS_MAX: usize = 60;
-
 const REFILL: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Default)]
@@ -42,20 +40,18 @@ pub(crate) struct EventSchedule {
     on: bool,
     pub(crate) due: Timers<Key, Instant>,
     listed: BTreeMap<Key, Instant>,
-    /// Time at which this process last read each merchant's list to its end; the journal records it
-    /// every ten minutes.
+    /// Time of this process's last complete read of each list; the journal notes it at intervals.
     pub(crate) read_at: BTreeMap<Key, DateTime<Utc>>,
     budgets: BTreeMap<Key, LookupQuota>,
     /// The period without a listener before this process began.
     pub(crate) away: Option<(DateTime<Utc>, DateTime<Utc>)>,
-    under_way: BTreeSet<Key>,
+    pub(crate) under_way: BTreeSet<Key>,
     /// Lists that a person wants read again.
     pub(crate) recovery: Option<EventResync>,
 }
 
 impl EventSchedule {
-    /// Returns the earliest time at which a merchant's posts can be looked up, or its list be read
-    /// early.
+    /// Returns the earliest time at which a merchant's posts are looked up, or its list read.
     fn earliest_lookup(&mut self, merchant: &Key, now: Instant) -> Instant {
         let budget = self.budgets.entry(merchant.clone()).or_default();
         if budget.available(now) > 0 {
@@ -111,19 +107,18 @@ impl EventSchedule {
         due.into_iter().filter_map(|merchant| self.start_poll(merchant, now, cx)).collect()
     }
 
-    /// Returns the read of a merchant's events. A removed merchant is dropped, and one that is not
-    /// ready is retried later.
+    /// Returns the read of a merchant's events; a removed one is dropped, an unready one retried.
     fn start_poll(&mut self, merchant: Key, now: Instant, cx: Snapshot<'_>) -> Option<Task> {
         self.due.set(merchant.clone(), None);
         // Later posts signal again: this read may already be past them.
         cx.shared.unread_posts.remove(&merchant);
         let Some(step) = cx.planner.step(&merchant) else {
-            self.list_not_readable(&merchant, "its document is gone".to_owned(), cx.shared);
+            self.list_unreadable(&merchant, "its document is gone".to_owned(), cx.shared);
             return None;
         };
         if !step.ready || cx.is_being_removed(&merchant) || cx.stopping {
             let why = format!("not connected yet: {}", step.reason);
-            self.list_not_readable(&merchant, why, cx.shared);
+            self.list_unreadable(&merchant, why, cx.shared);
             self.schedule_poll(merchant, AGAIN);
             return None;
         }
@@ -140,8 +135,7 @@ impl EventSchedule {
         Some(Box::pin(async move { poll::poll(&shared, &wallet, round, &ignored).await }))
     }
 
-    /// Returns true if the list is due: by its interval, or since more was posted than is looked up
-    /// one by one.
+    /// Returns true if the list is due: by its interval, or for more posts than are looked up.
     fn is_list_due(&self, merchant: &Key, now: Instant, shared: &EngineShared) -> bool {
         let Some(listed) = self.listed.get(merchant) else { return true };
         let since = now.saturating_duration_since(*listed);
@@ -162,13 +156,9 @@ impl EventSchedule {
         &self,
         merchant: &Key,
         shared: &EngineShared,
-    ) -> Result<Option<DateTime<Utc>>, EngineError> {
+    ) -> EngineResult<Option<DateTime<Utc>>> {
         let noted = shared.facts.event_ledger(merchant)?.polled_at;
         Ok(noted.max(self.read_at.get(merchant).copied()))
-    }
-
-    pub(crate) fn is_polling(&self, merchant: &Key) -> bool {
-        self.under_way.contains(merchant)
     }
 
     /// Notes the end of a read: the answer of a recovery, if one waits for it.
@@ -187,7 +177,7 @@ impl EventSchedule {
         &mut self,
         looked: &PollResult,
         shared: &EngineShared,
-    ) -> Result<(), EngineError> {
+    ) -> EngineResult<()> {
         let (merchant, now) = (looked.merchant.clone(), Instant::now());
         let budget = self.budgets.entry(merchant.clone()).or_default();
         budget.spend(looked.read_backs, now);
@@ -195,17 +185,15 @@ impl EventSchedule {
         let wait = match (looked.done, waits) {
             (false, _) => FAILED,
             (true, true) => budget.next().min(LIST_EVERY),
-            (true, false) => self.time_to_next_list(&merchant, now),
+            (true, false) => {
+                let listed = self.listed.get(&merchant);
+                let since = listed.map_or(LIST_EVERY, |at| now.saturating_duration_since(*at));
+                LIST_EVERY.saturating_sub(since)
+            }
         };
         let wait = if self.resync_start(&merchant).is_some() { Duration::ZERO } else { wait };
         self.schedule_poll(merchant, wait);
         Ok(())
-    }
-
-    fn time_to_next_list(&self, merchant: &Key, now: Instant) -> Duration {
-        let listed = self.listed.get(merchant);
-        let since = listed.map_or(LIST_EVERY, |listed| now.saturating_duration_since(*listed));
-        LIST_EVERY.saturating_sub(since)
     }
 }
 

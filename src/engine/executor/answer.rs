@@ -8,6 +8,7 @@
 
 use serde_json::{Value, json};
 
+use crate::base::fault_injection;
 use crate::effects::core::expect;
 use crate::effects::core::row::{Learned, ProvenState};
 use crate::engine::executor::progress::Attempt;
@@ -15,7 +16,7 @@ use crate::engine::executor::{evidence, progress};
 use crate::engine::handles::access::{
     awaits_authorization, note_unauthorised, unauthorised_record,
 };
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::{TaskFailure, TaskResult};
 use crate::engine::readers::read;
 use crate::model::effect::{Effect, is_action};
@@ -27,14 +28,16 @@ use crate::model::state::credentials::RefusedCredentials;
 use crate::model::state::observed::{AppliedSpec, FactSource, Observation};
 use crate::store::vault::keys::SealedValue;
 
+const PARTNER_REFUSED: &str = "the service refuses the credentials of the partner application; \
+    check partner.client_id and partner.client_secret in reckon.yaml";
+
 impl Attempt<'_> {
-    /// Handles an answer of success: it is learnt if it matches the request, and otherwise the
-    /// resource is on hold.
+    /// Handles an answer of success: learnt if it matches the request, else it is put on hold.
     pub(crate) async fn handle_answer(
         self,
         reply: &Value,
         proof: EffectProof,
-    ) -> Result<TaskResult, EngineError> {
+    ) -> EngineResult<TaskResult> {
         let Self { shared, row, intent, .. } = self;
         let learned = (row.learn)(intent, reply);
         let stands = if proof == EffectProof::Found {
@@ -43,7 +46,9 @@ impl Attempt<'_> {
             None
         };
         let expect = stands.as_ref().map_or(&intent.expect, |stands| &stands.expect);
-        let differing = if checks_answers() && !(reply.is_null() && proof == EffectProof::Found) {
+        // An injected fault skips the check of law 4.
+        let is_checked = !fault_injection::is_active("settled-without-comparing");
+        let differing = if is_checked && !(reply.is_null() && proof == EffectProof::Found) {
             expect::mismatches(expect, reply)
         } else {
             Vec::new()
@@ -68,7 +73,7 @@ impl Attempt<'_> {
         self,
         (learned, applied): (Learned, AppliedSpec),
         proof: EffectProof,
-    ) -> Result<TaskResult, EngineError> {
+    ) -> EngineResult<TaskResult> {
         let Self { shared, intent, .. } = self;
         let (observation, blobs) = self.observation(learned)?;
         let observation = Observation { applied: Some(applied), ..observation };
@@ -90,7 +95,7 @@ impl Attempt<'_> {
     }
 
     /// Builds the observation of an answer, its secrets sealed.
-    fn observation(self, learned: Learned) -> Result<(Observation, Vec<SealedValue>), EngineError> {
+    fn observation(self, learned: Learned) -> EngineResult<(Observation, Vec<SealedValue>)> {
         let Self { shared, intent, .. } = self;
         let (facts, blobs) =
             read::seal_facts(shared, &intent.key, learned.facts, &learned.secrets)?;
@@ -108,7 +113,7 @@ impl Attempt<'_> {
         self,
         status: u16,
         problem: ServiceProblem,
-    ) -> Result<TaskResult, EngineError> {
+    ) -> EngineResult<TaskResult> {
         let Self { row, intent, .. } = self;
         if row.is_ended_by(status) {
             return self.handle_answer(&Value::Null, EffectProof::Duplicate).await;
@@ -128,36 +133,32 @@ impl Attempt<'_> {
         self.write_and_end(IntentProgress::Refused { status, problem }).await
     }
 
-    /// Returns the end of a task whose refusal no change of its document can remedy; `None` for
-    /// every other refusal.
+    /// Returns the end of a task whose refusal no document can remedy; `None` for other refusals.
     async fn handle_foreign_refusal(
         self,
         status: u16,
         problem: &ServiceProblem,
-    ) -> Result<Option<TaskResult>, EngineError> {
+    ) -> EngineResult<Option<TaskResult>> {
         let class = ErrorClass::of(FailureSignal::Answer(status, problem));
         let remedy = class.map(|class| class.remedy(self.intent.request.auth));
         let (key, reason) = (self.intent.key.clone(), format!("the service answered {status}"));
         let closed = IntentProgress::NotSent { reason: reason.clone() };
-        Ok(match remedy {
-            Some(Remedy::TryAgain | Remedy::SlowDown) => {
-                self.write_progress(closed).await?;
-                Some(TaskResult::retry(key, TaskFailure::Unreachable(reason)))
-            }
-            Some(Remedy::AwaitOperator) => {
-                self.write_progress(closed).await?;
-                Some(TaskResult::retry(key, partner_refused()))
-            }
+        let failure = match remedy {
+            Some(Remedy::TryAgain | Remedy::SlowDown) => TaskFailure::Unreachable(reason),
+            // The token was renewed before.
+            Some(Remedy::AwaitOperator) => TaskFailure::Denied(PARTNER_REFUSED.to_owned()),
             Some(Remedy::AwaitAuthorization) => {
                 self.write_unauthorised(closed).await?;
-                Some(TaskResult::Unauthorised(key, self.intent.merchant.clone()))
+                return Ok(Some(TaskResult::Unauthorised(key, self.intent.merchant.clone())));
             }
-            Some(Remedy::AwaitDocument) | None => None,
-        })
+            Some(Remedy::AwaitDocument) | None => return Ok(None),
+        };
+        self.write_progress(closed).await?;
+        Ok(Some(TaskResult::retry(key, failure)))
     }
 
     /// Closes the intent, and records that the merchant's credentials are refused.
-    async fn write_unauthorised(self, progress: IntentProgress) -> Result<(), EngineError> {
+    async fn write_unauthorised(self, progress: IntentProgress) -> EngineResult<()> {
         let Self { shared, intent, .. } = self;
         let merchant = &intent.merchant;
         shared.refused_merchants.insert(merchant);
@@ -176,14 +177,14 @@ impl Attempt<'_> {
 
     /// Returns the end of a task that can look for evidence, or send again, only with accepted
     /// credentials. Its intent stays in doubt.
-    pub(crate) fn check_before_lookup(self) -> Result<Option<TaskResult>, EngineError> {
+    pub(crate) fn check_before_lookup(self) -> EngineResult<Option<TaskResult>> {
         let Intent { key, merchant, .. } = self.intent;
         let awaits = awaits_authorization(self.shared, merchant)?;
         Ok(awaits.then(|| TaskResult::Unauthorised(key.clone(), merchant.clone())))
     }
 
     /// Returns the same, once a repeated call of an effect in doubt was answered with 401.
-    pub(crate) async fn resend_unauthorised(self) -> Result<Option<TaskResult>, EngineError> {
+    pub(crate) async fn resend_unauthorised(self) -> EngineResult<Option<TaskResult>> {
         if !note_unauthorised(self.shared, self.wallet, self.intent.request.auth).await? {
             return Ok(None);
         }
@@ -193,24 +194,11 @@ impl Attempt<'_> {
     }
 }
 
-/// Returns true: law 4 is checked; an injected fault skips the check.
-fn checks_answers() -> bool {
-    !crate::base::fault_injection::is_active("settled-without-comparing")
-}
-
-/// Builds the failure of refused partner credentials, after the token was renewed.
-fn partner_refused() -> TaskFailure {
-    let why = "the service refuses the credentials of the partner application; check \
-        partner.client_id and partner.client_secret in reckon.yaml";
-    TaskFailure::Denied(why.to_owned())
-}
-
-/// Returns the end of a task that was about to write its intent, if the credentials were refused
-/// meanwhile.
+/// Returns the end of a task that is about to write its intent, if its credentials were refused.
 pub(crate) fn check_before_intent(
     shared: &EngineShared,
     effect: &Effect,
-) -> Result<Option<TaskResult>, EngineError> {
+) -> EngineResult<Option<TaskResult>> {
     let theirs = ErrorClass::Unauthorised.remedy(effect.request.auth) == Remedy::AwaitAuthorization;
     let merchant = &effect.merchant;
     let awaits = theirs

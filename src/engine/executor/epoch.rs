@@ -18,7 +18,7 @@ use crate::effects::core::row::{EffectRow, RemoteAnswer, RemoteQuery};
 use crate::engine::executor::progress::Attempt;
 use crate::engine::executor::settle;
 use crate::engine::handles::access::CredentialSource;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::{EffectJob, TaskFailure, TaskResult};
 use crate::engine::known::known_state::{needs_release, unprovable_reason};
 use crate::engine::readers::read::ReadFailure;
@@ -43,13 +43,12 @@ pub(crate) enum EpochGate {
     Closed(TaskFailure),
 }
 
-/// Decides about an effect. Plans contain the same decision, but everything that is sent passes
-/// here.
+/// Decides about an effect: plans contain the same decision, but everything sent passes here.
 pub(crate) fn epoch_gate(
     shared: &EngineShared,
     row: &EffectRow,
     effect: &Effect,
-) -> Result<EpochGate, EngineError> {
+) -> EngineResult<EpochGate> {
     let earlier = repeat_risk(row, effect);
     if earlier == RepeatRisk::Harmless || fault_injection::is_active("restore-without-epoch") {
         return Ok(EpochGate::Open);
@@ -84,13 +83,12 @@ fn awaits_approval(
     Ok(is_live && shared.settings.cautious_start && needs_release(&shared.facts, &effect.key)?)
 }
 
-/// Writes an intent and, instead of sending it, looks its effect up. If the effect is confirmed
-/// absent, the next try is sent.
+/// Writes an intent and looks its effect up; only a confirmed absence lets the next try send it.
 pub(crate) async fn look_first(
     attempt: Attempt<'_>,
     (blobs, spent): (Vec<SealedValue>, Option<Record>),
     reason: String,
-) -> Result<TaskResult, EngineError> {
+) -> EngineResult<TaskResult> {
     let Attempt { shared, intent, .. } = attempt;
     let promise = Record::Intent(Box::new(intent.clone()));
     shared.write(blobs, spent.into_iter().chain([promise]).collect()).await?;
@@ -150,7 +148,7 @@ async fn read_list(
 }
 
 /// Returns those of these resources that unknown objects with marks of ours block.
-fn blocked_keys(shared: &EngineShared, keys: [&Key; 2]) -> Result<BTreeSet<Key>, EngineError> {
+fn blocked_keys(shared: &EngineShared, keys: [&Key; 2]) -> EngineResult<BTreeSet<Key>> {
     let mut barred = BTreeSet::new();
     for key in keys {
         let known = shared.facts.observed_state(key)?;

@@ -23,7 +23,7 @@ use crate::effects::core::row::{LookupResult, RemoteAnswer, RemoteQuery};
 use crate::effects::methods::save::TOKEN_RESERVE_MINUTES;
 use crate::engine::executor::request;
 use crate::engine::handles::access::CredentialSource;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::readers::read;
 use crate::kinds::register;
 use crate::kinds::remote::readback::{ReadBack, WireForm, detect_drift};
@@ -81,8 +81,7 @@ fn is_fresh(intent: &Intent) -> bool {
     matches!(intent.request.body, StoredBody::Sealed { .. }) && !is_action(&intent.key)
 }
 
-/// Returns the state of a token from the answer of its own path; `early` is certainly before its
-/// expiry.
+/// Returns a token's state from the answer of its own path; `early` is surely before its expiry.
 fn token_state(answer: &RemoteAnswer, early: bool) -> Option<TokenState> {
     match answer {
         RemoteAnswer::Body(_) => Some(TokenState::Unused),
@@ -137,13 +136,12 @@ pub(crate) struct FoundState {
     pub(crate) applied: AppliedSpec,
 }
 
-/// Interprets an object that another state may have created and changed since; `None` if only this
-/// state can have.
+/// Interprets an object that another state may have created and changed; `None` if none can have.
 pub(crate) fn found_state(
     shared: &EngineShared,
     intent: &Intent,
     item: &Value,
-) -> Result<Option<FoundState>, EngineError> {
+) -> EngineResult<Option<FoundState>> {
     let looked_first = is_looked_up_first(intent);
     let epoch = shared.facts.epoch()?.filter(|epoch| epoch.looks_up_first);
     let shared_past = epoch.is_some_and(|epoch| looked_first || epoch.is_older(intent.id));
@@ -154,16 +152,12 @@ pub(crate) fn found_state(
     let known = Observed { applied: Some(intent.applied.clone()), ..known };
     let key = &shared.settings.planning.digest_key;
     let shown = detect_drift(back, row.fields, key, &known, item).map(|(applied, _)| applied);
-    let applied = mark_masked_unknown(back, shown.unwrap_or_else(|| intent.applied.clone()));
-    Ok(Some(FoundState { expect: immutable_fields(back, &intent.expect), applied }))
-}
-
-/// Marks the fields that the service only masks as unknown: they may have changed.
-fn mark_masked_unknown(back: &ReadBack, mut applied: AppliedSpec) -> AppliedSpec {
+    let mut applied = shown.unwrap_or_else(|| intent.applied.clone());
+    // The service only masks these fields: they may have changed.
     for shown in back.fields.iter().filter(|shown| shown.form == WireForm::Fingerprint) {
         drift::mark_unknown(&mut applied.spec, shown.path);
     }
-    applied
+    Ok(Some(FoundState { expect: immutable_fields(back, &intent.expect), applied }))
 }
 
 /// Keeps the expected fields, except those that can change and are visible.

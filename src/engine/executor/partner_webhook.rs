@@ -15,7 +15,7 @@ use crate::base::outside_text::ServiceCode;
 use crate::base::outside_text::known::KnownValues;
 use crate::base::secret::Secret;
 use crate::engine::executor::progress::Attempt;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::input::IncomingWebhook;
 use crate::engine::readers::read::seal_facts;
@@ -28,7 +28,6 @@ use crate::store::vault::keys::SealedValue;
 
 /// Subject whose key seals a body that matches nothing.
 const STRANGERS: &str = "inbox";
-
 /// Interval of the checks for a webhook while an answer is in doubt.
 const LOOK_EVERY: std::time::Duration = std::time::Duration::from_millis(500);
 
@@ -39,12 +38,11 @@ struct WebhookRecords {
     records: Vec<Record>,
 }
 
-/// Stores a webhook and its results in one commit; returns its resource. A known webhook changes
-/// nothing.
+/// Stores a webhook and its results in one commit; returns its resource, if the webhook is new.
 pub(crate) async fn receive(
     shared: &EngineShared,
     notice: &IncomingWebhook,
-) -> Result<Option<Key>, EngineError> {
+) -> EngineResult<Option<Key>> {
     let _one_by_one = shared.webhook_lock.lock().await;
     let id = identity(shared, notice);
     if shared.facts.knows_partner_webhook(&id)? {
@@ -77,8 +75,7 @@ pub(crate) async fn receive(
     Ok(matched)
 }
 
-/// Returns the reason why a webhook is ignored: it matches no submission of ours, or has no event
-/// about it.
+/// Returns the reason why a webhook is ignored: no submission of ours, or no event about it.
 fn ignored_reason(matched: Option<&Key>, notice: &IncomingWebhook) -> Option<String> {
     let reference = &notice.reference;
     let said: Option<Notification> = serde_json::from_slice(&notice.body).ok();
@@ -100,26 +97,23 @@ fn identity(shared: &EngineShared, notice: &IncomingWebhook) -> Digest {
     keyed_digest(&shared.settings.planning.digest_key, "partner-notice", &said)
 }
 
-/// Applies a webhook's events to its resource. Unreadable events, and those of another reference,
-/// are ignored.
+/// Applies a webhook's events to its resource; ignores unreadable ones and other references.
 fn learn(
     shared: &EngineShared,
     notice: &IncomingWebhook,
     key: &Key,
     news: &mut WebhookRecords,
-) -> Result<(), EngineError> {
+) -> EngineResult<()> {
     if is_older(shared, key, &notice.reference)? {
         return Ok(());
     }
     let said: Notification = serde_json::from_slice(&notice.body).unwrap_or_default();
     let ours = |event: &&PartnerEvent| event.data.reference.as_deref() == Some(&notice.reference);
     let is_test = is_test(shared, key)?;
-    let mut held = held_submission(shared, key, &notice.reference)?;
+    let mut held = held_intent(shared, key, &notice.reference)?;
     for event in said.events.iter().filter(ours) {
         add_event(shared, key, event, news)?;
-        let Some((facts, secrets)) = decision(event, is_test, &notice.reference) else {
-            continue;
-        };
+        let Some((facts, secrets)) = decision(event, is_test, &notice.reference) else { continue };
         let (facts, blobs) = seal_facts(shared, key, facts, &secrets)?;
         let fact = shared.observation((key, key), FactSource::Webhook, facts);
         news.blobs.extend(blobs);
@@ -135,7 +129,7 @@ fn add_event(
     key: &Key,
     event: &PartnerEvent,
     news: &mut WebhookRecords,
-) -> Result<(), EngineError> {
+) -> EngineResult<()> {
     let mut data = serde_json::to_value(&event.data).unwrap_or_default();
     if let Some(data) = data.as_object_mut() {
         data.remove("auth_code");
@@ -169,9 +163,8 @@ fn add_event(
     Ok(())
 }
 
-/// Returns true if a mark belongs to an older submission while the known decision is that of the
-/// newest one.
-fn is_older(shared: &EngineShared, key: &Key, mark: &str) -> Result<bool, EngineError> {
+/// Returns true if a mark is of an older submission, and the known decision is of the newest one.
+fn is_older(shared: &EngineShared, key: &Key, mark: &str) -> EngineResult<bool> {
     let known = shared.facts.observed_state(key)?;
     let told = known.as_ref().and_then(|known| known.text("mark"));
     let Some(told) =
@@ -193,7 +186,7 @@ fn is_older(shared: &EngineShared, key: &Key, mark: &str) -> Result<bool, Engine
 type DecisionFacts = (Value, Vec<(&'static str, Secret)>);
 
 /// Returns true if a test was submitted; the webhook may arrive before our answer is known.
-fn is_test(shared: &EngineShared, key: &Key) -> Result<bool, EngineError> {
+fn is_test(shared: &EngineShared, key: &Key) -> EngineResult<bool> {
     let open = shared.facts.open_intent(key)?.map(|open| open.intent.applied);
     let known = shared.facts.observed_state(key)?.and_then(|known| known.applied);
     Ok(open.or(known).is_some_and(|applied| applied.spec.get("test").is_some()))
@@ -217,11 +210,7 @@ fn decision(event: &PartnerEvent, is_test: bool, mark: &str) -> Option<DecisionF
 }
 
 /// Returns a submission of this mark that is on hold because its answer was lost.
-fn held_submission(
-    shared: &EngineShared,
-    key: &Key,
-    mark: &str,
-) -> Result<Option<OpenIntent>, EngineError> {
+fn held_intent(shared: &EngineShared, key: &Key, mark: &str) -> EngineResult<Option<OpenIntent>> {
     let open = shared.facts.open_intent(key)?;
     let held = open.filter(|open| matches!(open.state, IntentState::OnHold { .. }));
     Ok(held.filter(|open| open.intent.mark.as_str() == mark))
@@ -239,7 +228,7 @@ fn settle_submission(open: OpenIntent, fact: &Observation) -> Record {
 impl Attempt<'_> {
     /// Waits for the webhook that proves a submission whose answer was lost; without one in time,
     /// the submission is on hold for a person.
-    pub(crate) async fn await_webhook(self) -> Result<TaskResult, EngineError> {
+    pub(crate) async fn await_webhook(self) -> EngineResult<TaskResult> {
         let Self { shared, intent, .. } = self;
         let most = shared.settings.timeout.saturating_add(shared.settings.grace);
         let now = Instant::now();

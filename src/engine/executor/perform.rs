@@ -11,7 +11,7 @@ use crate::engine::executor::progress::Attempt;
 use crate::engine::executor::request::row_of;
 use crate::engine::executor::{answer, epoch, evidence, request};
 use crate::engine::handles::access::{self, CredentialError, access};
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::{EffectJob, TaskFailure, TaskResult};
 use crate::engine::limits::budget::Reservation;
 use crate::engine::readers::read::{self, ReadFailure};
@@ -23,10 +23,7 @@ use crate::model::state::observed::FactSource;
 use crate::store::vault::keys::SealedValue;
 
 /// Performs one effect to its end, or until it can only wait.
-pub(crate) async fn perform(
-    shared: &EngineShared,
-    job: EffectJob,
-) -> Result<TaskResult, EngineError> {
+pub(crate) async fn perform(shared: &EngineShared, job: EffectJob) -> EngineResult<TaskResult> {
     let key = job.effect.key.clone();
     run_steps(shared, job).await.or_else(|error| error.into_result(key))
 }
@@ -57,7 +54,7 @@ async fn run_steps(shared: &EngineShared, job: EffectJob) -> Result<TaskResult, 
         Err(unread) => return Ok(unread.into_result(shared, job.effect.key, &wallet)?),
     };
     let reserved = shared.guard.reserve(id, &job.effect, job.rest).await;
-    let reserved = match reserved.map_err(EngineError::from)? {
+    let reserved = match reserved? {
         Ok(reserved) => reserved,
         Err(over) => {
             let unable = TaskFailure::Blocked(over.to_string());
@@ -80,8 +77,7 @@ async fn run_steps(shared: &EngineShared, job: EffectJob) -> Result<TaskResult, 
     }
     if spent.is_some() {
         // The details from which the token was made are no longer needed.
-        let borrowed = request::borrowed_details(&job.effect.key);
-        shared.erase(&borrowed)?;
+        shared.erase(&request::borrowed_details(&job.effect.key))?;
     }
     let (request, blobs) = request::stored_request(shared, &job.effect, bytes.as_deref())?;
     let mut intent = intent(job, request, baseline, &reserved);
@@ -122,8 +118,8 @@ pub(crate) fn intent(
         subject: effect.subject,
         on_doubt: effect.on_doubt,
         cause,
-        at: reserved.at(),
-        exposure: if counts { reserved.stake() } else { Exposure::default() },
+        at: reserved.at,
+        exposure: if counts { reserved.stake.clone() } else { Exposure::default() },
     }
 }
 
@@ -132,7 +128,7 @@ impl Attempt<'_> {
     async fn write_and_send(
         self,
         (blobs, spent, reserved): (Vec<SealedValue>, Option<Record>, Reservation),
-    ) -> Result<Outcome, EngineError> {
+    ) -> EngineResult<Outcome> {
         let shared = self.shared;
         let promise = Record::Intent(Box::new(self.intent.clone()));
         let promise: Vec<Record> = spent.into_iter().chain([promise]).collect();
@@ -149,15 +145,14 @@ impl Attempt<'_> {
     }
 
     /// Records the meaning of a first answer.
-    async fn handle_outcome(self, outcome: Outcome) -> Result<TaskResult, EngineError> {
+    async fn handle_outcome(self, outcome: Outcome) -> EngineResult<TaskResult> {
         match outcome {
             Outcome::Done { reply } => self.handle_answer(&reply, EffectProof::Answer).await,
             Outcome::Refused { status, problem } => self.handle_refusal(status, problem).await,
             Outcome::NotSent { reason, retry_after_s } => {
                 let wait = Duration::from_secs(retry_after_s.unwrap_or(0));
                 let (key, reason) = (self.intent.key.clone(), reason.to_string());
-                let progress = IntentProgress::NotSent { reason: reason.clone() };
-                self.write_progress(progress).await?;
+                self.write_progress(IntentProgress::NotSent { reason: reason.clone() }).await?;
                 Ok(TaskResult::RetryLater(key, TaskFailure::Unreachable(reason), wait))
             }
             Outcome::InDoubt { reason } => {

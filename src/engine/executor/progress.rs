@@ -5,7 +5,7 @@ use crate::base::id::RemoteId;
 use crate::base::money::{Currency, Money};
 use crate::effects::core::row::EffectRow;
 use crate::engine::handles::access::CredentialSource;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::actions::{EffectReport, EffectVerb};
 use crate::engine::protocol::views::MoneyView;
@@ -23,7 +23,7 @@ pub(crate) struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    pub(crate) async fn write_progress(self, progress: IntentProgress) -> Result<(), EngineError> {
+    pub(crate) async fn write_progress(self, progress: IntentProgress) -> EngineResult<()> {
         let Self { shared, intent, .. } = self;
         let goes_on = matches!(progress, IntentProgress::Doubt { .. } | IntentProgress::Resent);
         let told = progress.clone();
@@ -37,20 +37,17 @@ impl Attempt<'_> {
     }
 
     /// Records that the answer of a call that was sent is not known.
-    pub(crate) async fn write_doubt(self, reason: String) -> Result<(), EngineError> {
+    pub(crate) async fn write_doubt(self, reason: String) -> EngineResult<()> {
         self.write_progress(IntentProgress::Doubt { reason, unsent: false }).await
     }
 
-    pub(crate) async fn write_and_end(
-        self,
-        progress: IntentProgress,
-    ) -> Result<TaskResult, EngineError> {
+    pub(crate) async fn write_and_end(self, progress: IntentProgress) -> EngineResult<TaskResult> {
         self.write_progress(progress).await?;
         Ok(TaskResult::Changed(self.intent.key.clone()))
     }
 
     /// Puts an intent on hold: a person has to act.
-    pub(crate) async fn put_on_hold(self, reason: String) -> Result<TaskResult, EngineError> {
+    pub(crate) async fn put_on_hold(self, reason: String) -> EngineResult<TaskResult> {
         self.write_and_end(IntentProgress::OnHold { reason, observation: None }).await
     }
 }
@@ -130,9 +127,12 @@ pub(crate) fn effect_verb(
         IntentProgress::Done { observation, proof: _ } => {
             let was = before.is_some_and(|before| before.exists);
             let is = observation.exists.unwrap_or(was);
+            let old = before.and_then(|before| before.remote_id.as_ref());
+            let new = observation.remote_id.as_ref();
+            let is_replaced = old.is_some() && new.is_some() && old != new;
             match (was, is) {
                 _ if PREPARES.contains(&intent.effect.as_str()) => EffectVerb::Prepared,
-                (true, true) if is_replaced(before, observation) => EffectVerb::Created,
+                (true, true) if is_replaced => EffectVerb::Created,
                 (false, true) => EffectVerb::Created,
                 (true, true) => EffectVerb::Changed,
                 (true, false) => EffectVerb::Removed,
@@ -140,11 +140,6 @@ pub(crate) fn effect_verb(
             }
         }
     })
-}
-
-pub(crate) fn is_replaced(before: Option<&Observed>, now: &Observation) -> bool {
-    let old = before.and_then(|before| before.remote_id.as_ref());
-    now.remote_id.is_some() && old.is_some() && now.remote_id.as_ref() != old
 }
 
 /// Writes one line of the log with machine-readable fields. A field without a value is omitted.

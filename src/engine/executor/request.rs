@@ -10,7 +10,7 @@ use crate::effects::core::row::EffectRow;
 use crate::effects::register::effect_row;
 use crate::engine::executor::progress::Attempt;
 use crate::engine::handles::access::{self, CredentialError, access};
-use crate::engine::handles::shared::{EngineError, EngineShared, SecretError};
+use crate::engine::handles::shared::{EngineError, EngineResult, EngineShared, SecretError};
 use crate::model::effect::Effect;
 use crate::model::intent::{Intent, StoredBody, StoredRequest};
 use crate::model::outcome::Outcome;
@@ -118,7 +118,7 @@ pub(crate) fn stored_request(
     shared: &EngineShared,
     effect: &Effect,
     bytes: Option<&[u8]>,
-) -> Result<(StoredRequest, Vec<SealedValue>), EngineError> {
+) -> EngineResult<(StoredRequest, Vec<SealedValue>)> {
     let (body, blobs) = match bytes {
         None => (StoredBody::None, Vec::new()),
         Some(bytes) if !effect.sealed => {
@@ -147,16 +147,14 @@ pub(crate) fn stored_request(
 }
 
 /// Rebuilds the call of an intent, byte for byte as it was first sent.
-pub(crate) fn stored_call(shared: &EngineShared, intent: &Intent) -> Result<Call, EngineError> {
+pub(crate) fn stored_call(shared: &EngineShared, intent: &Intent) -> EngineResult<Call> {
     let body = match &intent.request.body {
         StoredBody::None => None,
         StoredBody::Plain(text) => Some(text.clone().into_bytes()),
         StoredBody::Sealed { reference, digest: _ } => {
+            let id = intent.id;
             let reference = reference.parse().map_err(|error| {
-                EngineError::Bug(format!(
-                    "invalid reference to a sealed value: {} ({error})",
-                    intent.id
-                ))
+                EngineError::Bug(format!("invalid reference to a sealed value: {id} ({error})"))
             })?;
             Some(shared.vault.unseal(&reference)?.to_vec())
         }
@@ -173,13 +171,13 @@ pub(crate) fn stored_call(shared: &EngineShared, intent: &Intent) -> Result<Call
     })
 }
 
-pub(crate) fn row_of(name: &str) -> Result<&'static EffectRow, EngineError> {
+pub(crate) fn row_of(name: &str) -> EngineResult<&'static EffectRow> {
     effect_row(name).ok_or_else(|| EngineError::Bug(format!("unknown effect: {name}")))
 }
 
 impl Attempt<'_> {
     /// Sends the intent's request, the same bytes each time.
-    pub(crate) async fn send(self) -> Result<Outcome, EngineError> {
+    pub(crate) async fn send(self) -> EngineResult<Outcome> {
         let Self { shared, intent, wallet, .. } = self;
         let call = stored_call(shared, intent)?;
         let access = match access(shared, wallet, call.auth) {

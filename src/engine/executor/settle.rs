@@ -16,7 +16,7 @@ use crate::engine::executor::evidence::{self, is_looked_up_first};
 use crate::engine::executor::progress::Attempt;
 use crate::engine::executor::request::row_of;
 use crate::engine::handles::access::{self, CredentialSource};
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::{TaskFailure, TaskResult};
 use crate::engine::known::known_state::older_epoch_reason;
 use crate::engine::readers::read;
@@ -27,7 +27,6 @@ use crate::model::outcome::Outcome;
 
 /// The status of a decline (service-facts, 21).
 const DECLINED: u16 = 422;
-
 /// Number of times that an unprovable effect is made again before a person has to act.
 const REMADE_MAX: u32 = 5;
 
@@ -36,7 +35,7 @@ pub(crate) async fn settle_recovered(
     shared: &EngineShared,
     open: &OpenIntent,
     wallet: &CredentialSource,
-) -> Result<TaskResult, EngineError> {
+) -> EngineResult<TaskResult> {
     let intent = &open.intent;
     let attempt = Attempt { shared, row: row_of(&intent.effect)?, intent, wallet };
     if matches!(open.state, IntentState::Open { .. }) {
@@ -64,7 +63,7 @@ enum ResendResult {
 
 impl Attempt<'_> {
     /// Settles an intent in doubt after this number of sends.
-    pub(crate) async fn settle(self, attempt: u32) -> Result<TaskResult, EngineError> {
+    pub(crate) async fn settle(self, attempt: u32) -> EngineResult<TaskResult> {
         match self.row.lost_reply {
             LostReply::Retry { max_sends: most, refusal_settles } => {
                 self.resend(ResendLimit { attempt, most, refusal_settles }).await
@@ -83,7 +82,7 @@ impl Attempt<'_> {
     }
 
     /// Sends the same bytes again until an answer comes, up to a total number of sends.
-    async fn resend(self, again: ResendLimit) -> Result<TaskResult, EngineError> {
+    async fn resend(self, again: ResendLimit) -> EngineResult<TaskResult> {
         let Self { shared, intent, wallet, .. } = self;
         let mut attempt = again.attempt;
         let at = (intent.request.host, intent.request.auth, intent.request.web_url.as_deref());
@@ -115,7 +114,7 @@ impl Attempt<'_> {
         self.put_on_hold(format!("sent {times} and never answered")).await
     }
 
-    async fn resend_once(self, again: &ResendLimit) -> Result<ResendResult, EngineError> {
+    async fn resend_once(self, again: &ResendLimit) -> EngineResult<ResendResult> {
         let settled = match self.send().await? {
             Outcome::InDoubt { reason } => return Ok(ResendResult::Lost(reason.to_string())),
             Outcome::NotSent { reason, retry_after_s } => {
@@ -146,7 +145,7 @@ impl Attempt<'_> {
     }
 
     /// Queries the service until it shows the effect, or its absence is proved.
-    async fn look_up(self, search: Lookup) -> Result<TaskResult, EngineError> {
+    async fn look_up(self, search: Lookup) -> EngineResult<TaskResult> {
         let Self { shared, intent, .. } = self;
         let deadline = deadline(shared, intent)?;
         let now = Instant::now();
@@ -171,7 +170,7 @@ impl Attempt<'_> {
                 }
                 Ok(LookupResult::Superseded(reason)) if late => {
                     let progress = IntentProgress::GivenUp { reason: reason.clone() };
-                    return self.write_and_retry(progress, &reason).await;
+                    return self.write_retry(progress, &reason).await;
                 }
                 Ok(
                     LookupResult::Inconclusive(reason)
@@ -198,10 +197,7 @@ impl Attempt<'_> {
         }
     }
 
-    async fn read_evidence(
-        self,
-        search: Lookup,
-    ) -> Result<Result<LookupResult, String>, EngineError> {
+    async fn read_evidence(self, search: Lookup) -> EngineResult<Result<LookupResult, String>> {
         let Self { shared, intent, .. } = self;
         let wallet = CredentialSource { urgency: Urgency::Poll, ..self.wallet.clone() };
         let looked = async {
@@ -212,14 +208,14 @@ impl Attempt<'_> {
         read::or_reason(looked.await)
     }
 
-    async fn send_absent_again(self) -> Result<TaskResult, EngineError> {
+    async fn send_absent_again(self) -> EngineResult<TaskResult> {
         let reason = "two complete readings, the second after every call had ended, show nothing";
         let progress = IntentProgress::NotSent { reason: reason.to_owned() };
-        self.write_and_retry(progress, reason).await
+        self.write_retry(progress, reason).await
     }
 
     /// Settles an effect that nothing can prove, as the resource's document defines.
-    async fn settle_unprovable(self) -> Result<TaskResult, EngineError> {
+    async fn settle_unprovable(self) -> EngineResult<TaskResult> {
         let Self { shared, intent, .. } = self;
         if let Some(reason) = older_epoch_reason(&shared.facts, intent)? {
             return self.put_on_hold(reason).await;
@@ -234,7 +230,7 @@ impl Attempt<'_> {
             OnDoubt::Recreate => {
                 let reason = "nothing can prove it; reckon.dev/on-doubt: recreate";
                 let progress = IntentProgress::GivenUp { reason: reason.to_owned() };
-                return self.write_and_retry(progress, reason).await;
+                return self.write_retry(progress, reason).await;
             }
         };
         self.put_on_hold(reason).await
@@ -242,31 +238,22 @@ impl Attempt<'_> {
 
     /// Records that a try failed, or that its result cannot be known. Another try follows, which
     /// waits longer after each failure.
-    async fn write_and_retry(
-        self,
-        progress: IntentProgress,
-        reason: &str,
-    ) -> Result<TaskResult, EngineError> {
+    async fn write_retry(self, progress: IntentProgress, reason: &str) -> EngineResult<TaskResult> {
         self.write_progress(progress).await?;
         let why = format!("no answer came to {}: {reason}", self.intent.effect);
         Ok(TaskResult::retry(self.intent.key.clone(), TaskFailure::Unreachable(why)))
     }
 }
 
-/// Turns an unseen effect into an absent one, once any event is newer than the last time at which
-/// it can have happened.
+/// Turns an unseen effect into an absent one, once an event is newer than its last possible time.
 fn absent_if_past(found: LookupResult, deadline: DateTime<Utc>) -> LookupResult {
     let is_over = matches!(&found, LookupResult::NotVisibleYet { newest: Some(newest), .. } if *newest > deadline);
     if is_over { LookupResult::NotFound } else { found }
 }
 
 /// Returns the last time at which an earlier try can take effect: the call's timeout and the grace
-/// from now on. If only an earlier state can have sent the effect, both count from the beginning of
-/// this state.
-pub(crate) fn deadline(
-    shared: &EngineShared,
-    intent: &Intent,
-) -> Result<DateTime<Utc>, EngineError> {
+/// from now on, or from the beginning of this state if only an earlier state can have sent it.
+pub(crate) fn deadline(shared: &EngineShared, intent: &Intent) -> EngineResult<DateTime<Utc>> {
     let now = shared.now();
     let began = if is_looked_up_first(intent) { shared.facts.began_at()? } else { None };
     let tried = began.map_or(now, |began| began.min(now));

@@ -10,7 +10,7 @@ use crate::client::gate::{Unavailable, Urgency};
 use crate::client::request::Access;
 use crate::client::service_client::Client;
 use crate::effects::merchants::{ACCOUNT_KEYS, account_key};
-use crate::engine::handles::shared::{EngineError, EngineShared, SecretError};
+use crate::engine::handles::shared::{EngineError, EngineResult, EngineShared, SecretError};
 use crate::kinds::merchant::MerchantKind;
 use crate::kinds::schema::kind::SpecSchema;
 use crate::kinds::secrets::redact;
@@ -18,6 +18,8 @@ use crate::model::error_class::{ErrorClass, Remedy};
 use crate::model::record::Record;
 use crate::model::state::credentials::{CredentialsRefused, RefusedCredentials};
 use crate::model::state::observed::Observed;
+use crate::store::read_model::model::ReadModelError;
+use crate::store::vault::frame::VaultError;
 
 /// The sources of a merchant's credentials.
 #[derive(Debug, Clone)]
@@ -37,25 +39,15 @@ impl CredentialSource {
     pub(crate) fn with_account(self, account: Option<String>) -> Self {
         Self { account, ..self }
     }
-
-    /// Returns true if the manifest itself names this credential.
-    fn has_own_field(&self, field: &str) -> bool {
-        self.spec.as_ref().is_some_and(|spec| spec.pointer(field).is_some())
-    }
 }
 
 /// The reason why a call has no credential.
-#[derive(Debug)]
+#[derive(Debug, derive_more::From)]
 pub(crate) enum CredentialError {
     Secret(SecretError),
     /// The state cannot be read.
+    #[from(EngineError, ReadModelError, VaultError)]
     Engine(EngineError),
-}
-
-impl From<EngineError> for CredentialError {
-    fn from(error: EngineError) -> Self {
-        Self::Engine(error)
-    }
 }
 
 pub(crate) fn access(
@@ -70,15 +62,17 @@ pub(crate) fn access(
         Auth::SecretKey => ("secret_key", "/keys/secret_key"),
         Auth::PublicKey => ("public_key", "/keys/public_key"),
     };
-    let known = shared.merchant(&wallet.merchant).map_err(EngineError::from)?;
-    let known = known.as_deref().filter(|_| !(wallet.is_read && wallet.has_own_field(field)));
+    let known = shared.merchant(&wallet.merchant)?;
+    // The credential that the manifest itself names.
+    let own = wallet.spec.as_ref().and_then(|spec| spec.pointer(field));
+    let known = known.as_deref().filter(|_| !(wallet.is_read && own.is_some()));
     let secret = match account_credential(shared, wallet, known, auth)? {
         Some(secret) => Some(secret),
         None => sealed_credential(shared, (&wallet.merchant, known), fact)?,
     };
     let secret = match secret {
         Some(secret) => secret,
-        None => from_spec(shared, wallet, field).map_err(CredentialError::Secret)?,
+        None => from_spec(shared, &wallet.merchant, own).map_err(CredentialError::Secret)?,
     };
     Ok(match auth {
         Auth::Payments => Access::Bearer(secret),
@@ -86,14 +80,13 @@ pub(crate) fn access(
     })
 }
 
-/// Returns the account's own key of this kind, if the wallet names an account and the credentials
-/// gave it one.
+/// Returns the account's own key of this kind, if the wallet's account was given one.
 fn account_credential(
     shared: &EngineShared,
     wallet: &CredentialSource,
     known: Option<&Observed>,
     auth: Auth,
-) -> Result<Option<Secret>, EngineError> {
+) -> EngineResult<Option<Secret>> {
     let Some(account) = wallet.account.as_deref() else { return Ok(None) };
     match auth {
         Auth::None | Auth::Tenant | Auth::Payments => Ok(None),
@@ -117,7 +110,7 @@ fn sealed_credential(
     shared: &EngineShared,
     (merchant, known): (&Key, Option<&Observed>),
     fact: &str,
-) -> Result<Option<Secret>, EngineError> {
+) -> EngineResult<Option<Secret>> {
     let Some(known) = known else { return Ok(None) };
     if let Some(open) = known.text(fact) {
         return Ok(Some(Secret::from(open.to_owned())));
@@ -131,17 +124,16 @@ fn sealed_credential(
 /// Resolves a credential that the merchant's document names itself.
 fn from_spec(
     shared: &EngineShared,
-    wallet: &CredentialSource,
-    field: &str,
+    merchant: &Key,
+    source: Option<&Value>,
 ) -> Result<Secret, SecretError> {
-    let source = wallet.spec.as_ref().and_then(|spec| spec.pointer(field));
     let source = source.ok_or_else(|| SecretError {
-        message: format!("{} has no credential for this call yet", wallet.merchant.short()),
+        message: format!("{} has no credential for this call yet", merchant.short()),
     })?;
     if let Some(open) = source.as_str() {
         return Ok(Secret::from(open.to_owned()));
     }
-    shared.secrets.resolve(source, &wallet.merchant)
+    shared.secrets.resolve(source, merchant)
 }
 
 /// Returns the client for calls of this kind: in the merchant's lane, or the partner's own.
@@ -177,7 +169,7 @@ pub(crate) async fn note_unauthorised(
     shared: &EngineShared,
     wallet: &CredentialSource,
     auth: Auth,
-) -> Result<bool, EngineError> {
+) -> EngineResult<bool> {
     if ErrorClass::Unauthorised.remedy(auth) != Remedy::AwaitAuthorization {
         return Ok(false);
     }
@@ -200,23 +192,18 @@ pub(crate) async fn note_unauthorised(
 pub(crate) fn unauthorised_record(
     shared: &EngineShared,
     merchant: &Key,
-    what: RefusedCredentials,
-) -> Result<Option<Record>, EngineError> {
+    credentials: RefusedCredentials,
+) -> EngineResult<Option<Record>> {
     let known = shared.merchant(merchant)?.and_then(|known| known.unauthorised.clone());
-    if known.is_some_and(|known| known.is_same_credentials(&what)) {
+    if known.is_some_and(|known| known.is_same_credentials(&credentials)) {
         return Ok(None);
     }
     tracing::warn!(merchant = %merchant, "the service refuses the credentials of the merchant");
-    Ok(Some(Record::Unauthorised(Box::new(CredentialsRefused {
-        merchant: merchant.clone(),
-        credentials: what,
-    }))))
+    let refused = CredentialsRefused { merchant: merchant.clone(), credentials };
+    Ok(Some(Record::Unauthorised(Box::new(refused))))
 }
 
-pub(crate) fn awaits_authorization(
-    shared: &EngineShared,
-    merchant: &Key,
-) -> Result<bool, EngineError> {
+pub(crate) fn awaits_authorization(shared: &EngineShared, merchant: &Key) -> EngineResult<bool> {
     Ok(shared.merchant(merchant)?.is_some_and(|known| known.unauthorised.is_some()))
 }
 

@@ -36,7 +36,6 @@ impl KeySet {
 /// Lists by merchant and list name; the cell is set once the list was read.
 pub(crate) type ListCells = BTreeMap<(Key, &'static str), Arc<OnceCell<()>>>;
 
-/// The lists that this process has read.
 #[derive(Debug, Default)]
 pub(crate) struct ReadLists(Mutex<ListCells>);
 

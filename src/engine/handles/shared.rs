@@ -1,7 +1,6 @@
 //! The state that every task of the engine shares.
 
 use std::collections::BTreeMap;
-use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -43,16 +42,12 @@ pub trait SecretResolver: Send + Sync {
     fn resolve(&self, source: &Value, key: &Key) -> Result<Secret, SecretError>;
     /// Returns the file that a spec attaches; its content must have this digest.
     fn attachment(&self, path: &str, _sha256: Digest) -> Result<Vec<u8>, SecretError> {
-        let message = format!(
-            "the file {path} cannot be read: no folder of attachments is \
-            configured"
-        );
-        Err(SecretError { message })
+        let why = format!("the file {path} cannot be read: no folder of attachments is configured");
+        Err(SecretError { message: why })
     }
 }
 
-/// The error of a secret that cannot be resolved: the environment, not the user's files (exit code
-/// 4).
+/// A secret cannot be resolved: the environment, not the user's files (exit code 4).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SecretError {
@@ -80,11 +75,9 @@ pub struct EngineSettings {
     pub policy: policy::PolicyRules,
     /// Longest run of a script; `None` in a simulation, which bounds only the number of operations.
     pub hook_time: Option<Duration>,
-    /// True if the first creation of a process reads the list of its kind: always, except where no
-    /// machine is ever restored.
+    /// True if a process reads a list before its first creation; false if no machine is restored.
     pub first_look: bool,
-    /// True if live applications wait for a person in a state that began empty: always, except with
-    /// the in-process sandbox.
+    /// True if live applications of a state that began empty wait; false only with the sandbox.
     pub cautious_start: bool,
 }
 
@@ -95,23 +88,23 @@ struct CachedMerchant {
 }
 
 /// The handles that every task uses; those that the caller supplied are reached through `Deref`.
+#[derive(derive_more::Debug, derive_more::Deref)]
+#[debug("Shared({:?})", parts.settings)]
 pub struct EngineShared {
+    #[deref]
     parts: EngineParts,
     pub(crate) guard: Arc<SpendBudget>,
     pub(crate) limiter: Arc<Limiter>,
     resting: AtomicUsize,
-    /// Merchants with refused credentials while the record of that is being written: no further
-    /// intent of theirs is written.
+    /// Merchants whose refused credentials are being recorded: no further intent is written.
     pub(crate) refused_merchants: KeySet,
-    /// Resources that were re-planned while a task of theirs was under way: the step with which it
-    /// began may be outdated.
+    /// Resources re-planned during a task of theirs: the step with which it began may be outdated.
     pub(crate) superseded: Arc<KeySet>,
     /// Bounds the intents on disk without a sent call: each of them would be in doubt after a crash.
     pub(crate) unsent_permits: Semaphore,
     /// Held while a webhook is accepted, or while it is decided that none has come.
     pub(crate) webhook_lock: tokio::sync::Mutex<()>,
-    /// Merchants with posts since the engine last read their events; one signal covers all posts of
-    /// a merchant.
+    /// Merchants with posts since the last read of their events; one signal covers all posts.
     pub(crate) unread_posts: KeySet,
     pub(crate) read_lists: ReadLists,
     /// Notified of an effect that is in doubt, or is sent once more, while its task continues.
@@ -119,20 +112,6 @@ pub struct EngineShared {
     pub(crate) effect_log: EffectLog,
     merchants: Mutex<BTreeMap<Key, CachedMerchant>>,
     stopping: watch::Sender<bool>,
-}
-
-impl Deref for EngineShared {
-    type Target = EngineParts;
-
-    fn deref(&self) -> &EngineParts {
-        &self.parts
-    }
-}
-
-impl std::fmt::Debug for EngineShared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Shared({:?})", self.settings)
-    }
 }
 
 /// The parts of [`EngineShared`] that the caller supplies.
@@ -152,13 +131,14 @@ pub struct EngineParts {
     pub rng: Mutex<ChaCha20Rng>,
 }
 
+pub type EngineResult<T> = Result<T, EngineError>;
+
 /// An error that stops the engine: the state on disk or our own mistakes, never the service.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// The state could not be written or read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The vault could not be read.
     #[error(transparent)]
     Vault(#[from] VaultError),
     /// The fold could not be read.
@@ -167,7 +147,6 @@ pub enum EngineError {
     /// A task panicked or was cancelled.
     #[error("run a task of the engine: {0}")]
     Task(#[from] tokio::task::JoinError),
-    /// An impossible situation.
     #[error("internal error: {0}")]
     Bug(String),
 }
@@ -236,11 +215,7 @@ impl EngineShared {
 
     /// Returns a sealed credential of a merchant. It is opened once and kept in memory, since every
     /// call needs one, until the merchant's state changes or its values are erased.
-    pub(crate) fn credential(
-        &self,
-        merchant: &Key,
-        reference: &str,
-    ) -> Result<Secret, EngineError> {
+    pub(crate) fn credential(&self, merchant: &Key, reference: &str) -> EngineResult<Secret> {
         let mut merchants = self.merchants.lock();
         let Some(known) = merchants.get_mut(merchant) else { return self.open(reference) };
         if let Some(secret) = known.opened.get(reference) {
@@ -252,7 +227,7 @@ impl EngineShared {
     }
 
     /// Erases every sealed value of a subject, and forgets what was opened of it.
-    pub(crate) fn erase(&self, subject: &str) -> Result<(), EngineError> {
+    pub(crate) fn erase(&self, subject: &str) -> EngineResult<()> {
         self.vault.erase(subject)?;
         // Behind the erasure: a concurrent call could open the value again before it.
         if let Ok(key) = subject.parse::<Key>() {
@@ -262,12 +237,9 @@ impl EngineShared {
     }
 
     /// Opens a sealed value.
-    pub(crate) fn open(&self, reference: &str) -> Result<Secret, EngineError> {
+    pub(crate) fn open(&self, reference: &str) -> EngineResult<Secret> {
         let blob = reference.parse().map_err(|error| {
-            EngineError::Bug(format!(
-                "invalid reference to a sealed credential: \
-                {error}"
-            ))
+            EngineError::Bug(format!("invalid reference to a sealed credential: {error}"))
         })?;
         let bytes = self.vault.unseal(&blob)?;
         Ok(Secret::from(String::from_utf8_lossy(&bytes).into_owned()))
@@ -278,24 +250,23 @@ impl EngineShared {
         &self,
         blobs: Vec<SealedValue>,
         records: Vec<Record>,
-    ) -> Result<(), EngineError> {
+    ) -> EngineResult<()> {
         self.writer.append(Commit { blobs, records }).await?;
         Ok(())
     }
 
-    /// Does the same, but returns once the records are durable: a following read may not include
-    /// them yet.
+    /// Does the same, but returns once they are durable: a following read may not include them.
     pub(crate) async fn append_durable(
         &self,
         blobs: Vec<SealedValue>,
         records: Vec<Record>,
-    ) -> Result<(), EngineError> {
+    ) -> EngineResult<()> {
         self.writer.append_durable(Commit { blobs, records }).await?;
         Ok(())
     }
 
     /// Returns once every read includes all records that were kept before.
-    pub(crate) async fn wait_for_reads(&self) -> Result<(), EngineError> {
+    pub(crate) async fn wait_for_reads(&self) -> EngineResult<()> {
         self.write(Vec::new(), Vec::new()).await
     }
 

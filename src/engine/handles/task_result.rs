@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
 use crate::engine::handles::access::{CredentialError, CredentialSource};
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::protocol::query::Reply;
 use crate::model::effect::Effect;
 use crate::model::events::hook_run::ActionRequestId;
@@ -21,13 +21,11 @@ use crate::model::intent::Cause;
 pub enum TaskResult {
     /// Something was recorded: plan the resource again.
     Changed(Key),
-    /// Unknown objects block this resource; the set names the resources under which they are
-    /// recorded.
+    /// Unknown objects block this resource; they are recorded under the resources of the set.
     BlockedByUnknown(Key, BTreeSet<Key>),
     /// The try failed; try again after a wait of at least this duration.
     RetryLater(Key, TaskFailure, Duration),
-    /// A record about this resource, if any, was written outside its own task, such as a partner
-    /// webhook.
+    /// A record about this resource, if any, was written outside its task, such as a webhook.
     RecordWritten(Option<Key>),
     ListSwept(SweepResult),
     EventsPolled(PollResult),
@@ -44,8 +42,7 @@ pub enum TaskResult {
     BookkeepingDone(BTreeSet<Key>),
     /// A release was recorded: plan everything again.
     Released,
-    /// Handles the inner result first, and then sends this answer: the asker's next question sees
-    /// the consequences.
+    /// Sends the answer after the inner result: the asker's next question sees the consequences.
     WithReply(Box<TaskResult>, Reply, oneshot::Sender<Reply>),
     Stopped(Key),
     /// The service refuses the credentials: the resource, and its merchant.
@@ -99,7 +96,7 @@ pub(crate) struct EffectJob {
     pub again: bool,
 }
 
-pub(crate) type Task = Pin<Box<dyn Future<Output = Result<TaskResult, EngineError>> + Send>>;
+pub(crate) type Task = Pin<Box<dyn Future<Output = EngineResult<TaskResult>> + Send>>;
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ResyncCount {
@@ -113,7 +110,6 @@ pub struct PollResult {
     pub(crate) merchant: Key,
     /// True if the read reached its end.
     pub(crate) done: bool,
-    /// Time at which the list was read to its end, if it was.
     pub(crate) listed_at: Option<DateTime<Utc>>,
     /// True if a person requested the read; `count` is then its result.
     pub(crate) again: bool,
@@ -143,8 +139,7 @@ pub struct SweepResult {
 
 /// Wait before the next try of a problem that a person has to solve.
 const PERSON_WAIT: Duration = Duration::from_mins(5);
-/// Further tries while the service is still processing, each after a longer wait: some minutes in
-/// all.
+/// Further tries while the service is processing, each after a longer wait: some minutes in all.
 const WAITING_TRIES: u32 = 4;
 
 /// The reason why a resource could not be tried, or not to its end.
@@ -166,7 +161,7 @@ pub enum TaskFailure {
 
 impl CredentialError {
     /// Returns the end of a task that cannot continue without the credential.
-    pub(crate) fn into_result(self, key: Key) -> Result<TaskResult, EngineError> {
+    pub(crate) fn into_result(self, key: Key) -> EngineResult<TaskResult> {
         match self {
             Self::Secret(error) => Ok(TaskResult::retry(key, TaskFailure::Secret(error.message))),
             Self::Engine(error) => Err(error),

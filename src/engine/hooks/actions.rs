@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use crate::base::id::Key;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::actions::ActionStatus;
 use crate::engine::protocol::query::Reply;
@@ -31,7 +31,7 @@ pub(crate) struct ActionEnd {
 pub(crate) async fn settle_request(
     shared: Arc<EngineShared>,
     end: ActionEnd,
-) -> Result<TaskResult, EngineError> {
+) -> EngineResult<TaskResult> {
     let ActionEnd { id, outcome, message, with } = end;
     let (first, key) = with.unzip();
     let result = ActionResult { id: id.clone(), outcome, message, at: shared.now() };
@@ -45,7 +45,7 @@ pub(crate) async fn await_action(
     shared: Arc<EngineShared>,
     id: ActionRequestId,
     answer: oneshot::Receiver<Reply>,
-) -> Result<TaskResult, EngineError> {
+) -> EngineResult<TaskResult> {
     let Ok(Reply::Action(acted)) = answer.await else {
         return Ok(TaskResult::ActionTried(id, false, None));
     };

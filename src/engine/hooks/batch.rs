@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::hooks::context::{BatchContext, StartedRun, WorkItem};
 use crate::model::events::hook::HookRun;
 use crate::model::events::scripts::ScriptValuesSize;
@@ -26,8 +26,7 @@ use crate::scripting::host::session::Reads;
 
 /// Largest number of answers fetched for one run: a script reads no more than that.
 const ANSWERS_MAX: usize = 64;
-/// Weight of actions, reads and kept values after which nothing further begins before they are
-/// written: they take memory.
+/// Weight of actions, reads and values after which nothing begins before they are written.
 const WEIGHT_MAX: usize = 4096;
 
 #[derive(Debug, Clone, Copy)]
@@ -58,29 +57,24 @@ pub(crate) struct HookBatch {
 }
 
 impl HookBatch {
-    pub(crate) fn new(ground: Arc<BatchContext>, todo: impl IntoIterator<Item = WorkItem>) -> Self {
-        Self {
-            context: ground,
-            todo: todo.into_iter().collect(),
-            open: None,
-            has_begun: false,
-            weight: 0,
-            at: 0,
-            records: Vec::new(),
-        }
+    pub(crate) fn new(
+        context: Arc<BatchContext>,
+        todo: impl IntoIterator<Item = WorkItem>,
+    ) -> Self {
+        let todo = todo.into_iter().collect();
+        Self { context, todo, open: None, has_begun: false, weight: 0, at: 0, records: Vec::new() }
     }
 
     /// Continues on a thread with enough stack until nothing is left, time is up, or an answer is
     /// needed. Returns the needed read.
-    pub(crate) fn run_stretch(
-        &mut self,
-        pace: StretchLimits,
-    ) -> Result<Option<NeededRead>, EngineError> {
+    pub(crate) fn run_stretch(&mut self, pace: StretchLimits) -> EngineResult<Option<NeededRead>> {
         let since = Instant::now();
         while self.is_open(pace, since)? {
             let Some(open) = &mut self.open else { break };
             let ended = open.run(&self.context)?;
-            if let Some(wanted) = self.needed_read() {
+            // The read at which the try stopped.
+            let wanted = open.answers.state.lock().wanted.take();
+            if let Some(wanted) = wanted.filter(|_| open.fetched < ANSWERS_MAX) {
                 return Ok(Some(wanted));
             }
             self.close(ended, pace);
@@ -88,7 +82,7 @@ impl HookBatch {
         Ok(None)
     }
 
-    pub(crate) fn fail(&mut self, pace: StretchLimits) -> Result<(), EngineError> {
+    pub(crate) fn fail(&mut self, pace: StretchLimits) -> EngineResult<()> {
         if self.is_open(pace, Instant::now())? {
             self.close(Err("there is no thread to run it on".to_owned()), pace);
         }
@@ -103,23 +97,19 @@ impl HookBatch {
     }
 
     /// Returns true if a run is open; begins the next one otherwise.
-    fn is_open(&mut self, pace: StretchLimits, since: Instant) -> Result<bool, EngineError> {
+    fn is_open(&mut self, pace: StretchLimits, since: Instant) -> EngineResult<bool> {
         let in_time = || pace.left.is_none_or(|left| since.elapsed() < left);
         while self.open.is_none() && (!self.has_begun || (self.weight < WEIGHT_MAX && in_time())) {
             let Some(todo) = self.todo.front() else { return Ok(false) };
             let begun = self.context.begin(todo)?;
-            self.open = begun.map(|begun| OpenRun::new(begun, &self.context));
+            let answers = Arc::new(Answers::new(self.context.clone()));
+            self.open = begun.map(|begun| OpenRun { begun, answers, fetched: 0 });
             self.has_begun = true;
             if let Some(WorkItem::Event(number, _)) = self.todo.pop_front() {
                 self.at = number;
             }
         }
         Ok(self.open.is_some())
-    }
-
-    fn needed_read(&self) -> Option<NeededRead> {
-        let open = self.open.as_ref()?;
-        open.answers.take_needed_read().filter(|_| open.fetched < ANSWERS_MAX)
     }
 
     fn close(&mut self, ended: Result<HookRun, String>, pace: StretchLimits) {
@@ -136,12 +126,8 @@ fn weight(run: &HookRun) -> usize {
 }
 
 impl OpenRun {
-    fn new(begun: StartedRun, ground: &Arc<BatchContext>) -> Self {
-        Self { begun, answers: Arc::new(Answers::new(ground.clone())), fetched: 0 }
-    }
-
     /// Runs one try on this thread. A panic in it affects nothing else.
-    fn run(&mut self, ground: &BatchContext) -> Result<Result<HookRun, String>, EngineError> {
+    fn run(&mut self, ground: &BatchContext) -> EngineResult<Result<HookRun, String>> {
         if self.begun.is_too_deep() {
             let why = "it would be one more link in a chain of events and hooks";
             return Ok(Err(why.to_owned()));
@@ -208,11 +194,6 @@ struct AnswerState {
 impl Answers {
     pub(crate) fn new(ground: Arc<BatchContext>) -> Self {
         Self { context: ground, state: Mutex::default() }
-    }
-
-    /// Returns the read at which the last try stopped.
-    pub(crate) fn take_needed_read(&self) -> Option<NeededRead> {
-        self.state.lock().wanted.take()
     }
 
     pub(crate) fn add_answer(&self, wanted: &NeededRead, answer: Result<Value, String>) {

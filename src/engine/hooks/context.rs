@@ -8,7 +8,7 @@ use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 
 use crate::base::id::Key;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::hooks::event::event_for_run;
 use crate::engine::hooks::retry;
 use crate::model::effect::is_action;
@@ -63,66 +63,42 @@ impl StartedRun {
 }
 
 impl BatchContext {
-    /// Gathers the inputs of a run. `None`: the script does not handle such events, or there is no
-    /// such event.
-    pub(crate) fn begin(&self, todo: &WorkItem) -> Result<Option<StartedRun>, EngineError> {
+    /// Gathers the inputs of a run; `None`: no such event, or the script does not handle it.
+    pub(crate) fn begin(&self, todo: &WorkItem) -> EngineResult<Option<StartedRun>> {
         match todo {
             WorkItem::Event(number, id) => self.begin_event(*number, id.as_deref()),
             WorkItem::Retry(failed) => self.begin_retry(failed),
         }
     }
 
-    fn begin_event(
-        &self,
-        number: u64,
-        id: Option<&str>,
-    ) -> Result<Option<StartedRun>, EngineError> {
+    fn begin_event(&self, number: u64, id: Option<&str>) -> EngineResult<Option<StartedRun>> {
         let Some(id) = id else { return Ok(None) };
-        let Some(told) = self.verified_event(id)?.filter(|told| !told.quiet) else {
-            return Ok(None);
-        };
-        let Some(handler) = self.hooks.handler(&self.script, &told.kind) else { return Ok(None) };
+        let verified = self.verified_event(id)?.filter(|verified| !verified.quiet);
+        let Some(verified) = verified else { return Ok(None) };
+        let handler = self.hooks.handler(&self.script, &verified.kind);
+        let Some(handler) = handler else { return Ok(None) };
         // Data that was erased with its merchant is not shown to scripts.
-        let Some(event) = self.event_for_run(&told)? else { return Ok(None) };
-        let (event, depth, number) = (Some(event), self.depth(&told)?, Some(number));
-        Ok(Some(StartedRun {
-            verified: told,
-            event,
-            handler,
-            tries: 1,
-            depth,
-            number,
-            formerly: None,
-        }))
+        let Some(event) = self.event_for_run(&verified)? else { return Ok(None) };
+        let (event, depth, number) = (Some(event), self.depth(&verified)?, Some(number));
+        Ok(Some(StartedRun { verified, event, handler, tries: 1, depth, number, formerly: None }))
     }
 
-    fn begin_retry(&self, failed: &FailedHook) -> Result<Option<StartedRun>, EngineError> {
-        let Some(told) = self.verified_event(&failed.event)? else { return Ok(None) };
+    fn begin_retry(&self, failed: &FailedHook) -> EngineResult<Option<StartedRun>> {
+        let Some(verified) = self.verified_event(&failed.event)? else { return Ok(None) };
         let HookFailure { script: known, function, tries, .. } = &failed.failed;
         let handler = EventHandler { script: self.script.clone(), function: function.clone() };
-        let (event, depth) = (self.event_for_run(&told)?, self.depth(&told)?);
+        let (event, depth) = (self.event_for_run(&verified)?, self.depth(&verified)?);
         let formerly = (*known != self.script).then(|| known.clone());
         let tries = tries.saturating_add(1);
-        Ok(Some(StartedRun {
-            verified: told,
-            event,
-            handler,
-            tries,
-            depth,
-            number: None,
-            formerly,
-        }))
+        Ok(Some(StartedRun { verified, event, handler, tries, depth, number: None, formerly }))
     }
 
     /// Returns the event as the script gets it; `None` if it was erased with its merchant.
-    pub(crate) fn event_for_run(
-        &self,
-        told: &VerifiedEvent,
-    ) -> Result<Option<ScriptEvent>, EngineError> {
+    pub(crate) fn event_for_run(&self, told: &VerifiedEvent) -> EngineResult<Option<ScriptEvent>> {
         event_for_run(&self.shared, told, self.mode.clone())
     }
 
-    fn verified_event(&self, id: &str) -> Result<Option<Box<VerifiedEvent>>, EngineError> {
+    fn verified_event(&self, id: &str) -> EngineResult<Option<Box<VerifiedEvent>>> {
         let entry = self.shared.facts.event(&self.merchant, id)?;
         Ok(entry.and_then(|entry| match entry.status {
             EventStatus::Verified(told) => Some(told),
@@ -131,7 +107,7 @@ impl BatchContext {
     }
 
     /// Returns the number of hooks before an event in its chain of causes.
-    fn depth(&self, told: &VerifiedEvent) -> Result<u32, EngineError> {
+    fn depth(&self, told: &VerifiedEvent) -> EngineResult<u32> {
         let mut depth = 0;
         for key in told.resources.iter().filter(|key| is_action(key)) {
             depth = depth.max(self.shared.facts.hook_depth(key)?);
@@ -139,8 +115,7 @@ impl BatchContext {
         Ok(depth)
     }
 
-    /// Builds the record of a finished run. Its kept values are visible to the next run from now
-    /// on.
+    /// Builds the record of a finished run; from now on the next run sees its kept values.
     pub(crate) fn run_record(
         &self,
         begun: StartedRun,
@@ -188,8 +163,7 @@ impl Unwritten {
         self.0.lock()
     }
 
-    /// Adds the values that a successful run keeps and adds to. `stored` returns the written value
-    /// of a key.
+    /// Adds the values that a successful run keeps and adds to; `stored` reads a written value.
     pub(crate) fn keep(&self, run: &HookRun, stored: impl Fn(&str) -> Value) {
         let mut kept = self.lock();
         kept.extend(run.kept.iter().cloned());

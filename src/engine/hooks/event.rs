@@ -5,7 +5,6 @@
 //! their digests.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -14,7 +13,7 @@ use zeroize::Zeroizing;
 use crate::api::reads::ReadEndpoint;
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineError, EngineResult, EngineShared};
 use crate::engine::hooks::sealed_words;
 use crate::kinds::planning::step::MERCHANT;
 use crate::model::effect::{RemoteGet, is_action};
@@ -28,16 +27,13 @@ use crate::store::vault::frame::VaultError;
 use crate::store::vault::keys::SealedValue;
 
 /// Returns the mode of a merchant, as scripts see it.
-pub(crate) fn merchant_mode(shared: &EngineShared, merchant: &Key) -> Result<Value, EngineError> {
+pub(crate) fn merchant_mode(shared: &EngineShared, merchant: &Key) -> EngineResult<Value> {
     let merchant = shared.merchant(merchant)?;
     Ok(merchant.map_or(Value::Null, |merchant| merchant.fact("mode").clone()))
 }
 
 /// Returns the event as scripts see it, without data if that was erased with its merchant.
-pub(crate) fn event_value(
-    shared: &EngineShared,
-    told: &VerifiedEvent,
-) -> Result<Value, EngineError> {
+pub(crate) fn event_value(shared: &EngineShared, told: &VerifiedEvent) -> EngineResult<Value> {
     let body = open_body(shared, told)?.unwrap_or_default();
     let mut body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let mut event = event_fields(told, merchant_mode(shared, &told.merchant)?);
@@ -47,13 +43,12 @@ pub(crate) fn event_value(
     Ok(event)
 }
 
-/// Returns the same for a run, of a merchant in this mode; `None` if the data was erased with the
-/// merchant.
+/// Returns the same for a run, in this mode; `None` if the data was erased with the merchant.
 pub(crate) fn event_for_run(
     shared: &EngineShared,
     told: &VerifiedEvent,
     mode: Value,
-) -> Result<Option<ScriptEvent>, EngineError> {
+) -> EngineResult<Option<ScriptEvent>> {
     let body = open_body(shared, told)?;
     Ok(body.map(|body| ScriptEvent::with_record(&event_fields(told, mode), &body)))
 }
@@ -62,11 +57,9 @@ pub(crate) fn event_for_run(
 fn open_body(
     shared: &EngineShared,
     told: &VerifiedEvent,
-) -> Result<Option<Zeroizing<Vec<u8>>>, EngineError> {
-    let body = told.body.parse();
-    let body =
-        body.map_err(|error| EngineError::Bug(format!("an event names no blob: {error}")))?;
-    match shared.vault.unseal(&body) {
+) -> EngineResult<Option<Zeroizing<Vec<u8>>>> {
+    let bug = |error| EngineError::Bug(format!("an event names no blob: {error}"));
+    match shared.vault.unseal(&told.body.parse().map_err(bug)?) {
         Err(VaultError::Erased { .. }) => Ok(None),
         opened => Ok(Some(opened?)),
     }
@@ -75,6 +68,7 @@ fn open_body(
 /// Returns all fields but the record that the event shows.
 fn event_fields(told: &VerifiedEvent, mode: Value) -> Value {
     let resource = told.resources.iter().find(|key| !is_action(key));
+    let resource = resource.map(|key| format!("{}/{}", key.kind, display_name(key)));
     let own = told.merchant.kind.as_str() == MERCHANT;
     let fields = [
         ("id", Value::from(told.event.as_str())),
@@ -82,10 +76,7 @@ fn event_fields(told: &VerifiedEvent, mode: Value) -> Value {
         ("created", Value::from(timestamp(&told.created))),
         ("mode", mode),
         ("merchant", Value::from(own.then(|| display_name(&told.merchant)))),
-        (
-            "resource",
-            Value::from(resource.map(|key| format!("{}/{}", key.kind, display_name(key)))),
-        ),
+        ("resource", Value::from(resource)),
         ("data", Value::Null),
         ("previous", json!(told.previous)),
     ];
@@ -137,7 +128,8 @@ pub fn remote_get(merchant: &Key, name: &str, args: &Value) -> Result<RemoteGet,
 const ANSWER_BYTES_MAX: usize = 256 << 10;
 
 /// An event, and the results of its hooks.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[derive(derive_more::Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[debug("PastEvent({merchant}, {runs:?}, {failures:?})")]
 pub struct PastEvent {
     pub merchant: Key,
     /// The event as scripts see it; null if its body was erased.
@@ -147,32 +139,20 @@ pub struct PastEvent {
     pub failures: Vec<HookFailure>,
 }
 
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[derive(derive_more::Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[debug("{run:?}")]
 pub struct PastRun {
     pub run: HookRun,
     /// The answers to its reads, in order; also null if not stored (the run's digests show which).
     pub answers: Vec<Value>,
 }
 
-impl fmt::Debug for PastEvent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PastEvent({}, {:?}, {:?})", self.merchant, self.runs, self.failures)
-    }
-}
-
-impl fmt::Debug for PastRun {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}", self.run)
-    }
-}
-
-/// Seals the answers that these runs read and the words of their requests; the records refer to
-/// them.
+/// Seals the runs' answers and the words of their requests; the records refer to them.
 pub(crate) fn seal_answers(
     shared: &EngineShared,
     merchant: &Key,
     records: &mut [Record],
-) -> Result<Vec<SealedValue>, EngineError> {
+) -> EngineResult<Vec<SealedValue>> {
     let mut blobs = Vec::new();
     for record in records {
         let Record::HooksRun(ran) = record else { continue };
@@ -212,12 +192,11 @@ pub fn past_events(shared: &EngineShared, past: EventHistory) -> Vec<PastEvent> 
             scripts.insert(run.script.clone(), Ok(run));
         }
     }
-    told.iter()
-        .map(|told| {
-            let scripts = ends.remove(&(told.merchant.clone(), told.event.clone()));
-            past_event(shared, told, scripts.unwrap_or_default())
-        })
-        .collect()
+    let past = told.iter().map(|told| {
+        let scripts = ends.remove(&(told.merchant.clone(), told.event.clone()));
+        past_event(shared, told, scripts.unwrap_or_default())
+    });
+    past.collect()
 }
 
 /// The result of a script's last run on an event.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 
 use crate::base::fault_injection;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::hooks::actions::{ActionEnd, settle_request};
 use crate::engine::protocol::payers::IntakeLink;
@@ -26,20 +26,17 @@ pub type DeliveryAttempt<'a> = Pin<Box<dyn Future<Output = DeliveryResult> + Sen
 /// Delivers notifications out of the process.
 pub trait NotificationSender: Send + Sync {
     fn deliver<'a>(&'a self, message: &'a OutgoingNotification) -> DeliveryAttempt<'a>;
-    /// Returns true if a target may receive a notification more than once, and drops repeats by
-    /// their key.
+    /// Returns true if a target may receive a notification twice, and drops repeats by their key.
     fn drops_repeats(&self, _target: &str) -> bool {
         false
     }
     /// Returns the address of a payer's page: a secret.
     fn intake_address(&self, link: &IntakeLink) -> String;
-    /// Returns true if scripts may name any address to this target; otherwise only contacts of the
-    /// event's merchant.
+    /// Returns true if scripts may name any address to this target, not only a contact's.
     fn allows_any_address(&self, target: &str) -> bool;
 }
 
-/// Returns true if a notification whose answer was lost is repeated: its target drops repeats, and
-/// it is younger than a day.
+/// Returns true if a lost notification is repeated: its target drops repeats, and it is recent.
 fn may_repeat(
     shared: &EngineShared,
     pending: &PendingAction,
@@ -56,7 +53,7 @@ pub(crate) fn attempt(
     pending: &PendingAction,
     notifier: Arc<dyn NotificationSender>,
     message: impl FnOnce() -> Result<OutgoingNotification, String>,
-) -> Result<Result<NotificationSend, (ActionOutcome, String)>, EngineError> {
+) -> EngineResult<Result<NotificationSend, (ActionOutcome, String)>> {
     let id = pending.id.clone();
     let repeats = may_repeat(shared, pending, &*notifier);
     if shared.facts.is_sending(&id)? && !repeats {
@@ -80,7 +77,7 @@ pub(crate) struct NotificationSend {
 
 impl NotificationSend {
     /// Records the attempt, makes it, and records the result.
-    pub(crate) async fn run(self) -> Result<TaskResult, EngineError> {
+    pub(crate) async fn run(self) -> EngineResult<TaskResult> {
         if !fault_injection::is_active("told-without-a-note") {
             self.write_attempt(true).await?;
         }
@@ -107,7 +104,7 @@ impl NotificationSend {
         settle_request(self.shared, ActionEnd { id: self.id, outcome, message, with: None }).await
     }
 
-    async fn write_attempt(&self, in_progress: bool) -> Result<(), EngineError> {
+    async fn write_attempt(&self, in_progress: bool) -> EngineResult<()> {
         let (id, at) = (self.id.clone(), self.shared.now());
         let attempt = NotificationAttempt { id, in_progress, at };
         let record = Record::NotificationAttempt(Box::new(attempt));

@@ -3,17 +3,17 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 
+use parking_lot::{Condvar, Mutex};
 use tokio::sync::{OwnedMutexGuard, Semaphore, oneshot};
 
 use crate::scripting::language::limits::STACK_BYTES;
 
 /// Largest number of simultaneous runs.
 const WORKERS: usize = 8;
-/// Largest number of simultaneous runs of one script, whatever it asks for: a slow one leaves room
-/// for others.
+/// Most simultaneous runs of one script, whatever it asks for: a slow one leaves room for others.
 const WORKERS_EACH: usize = 3;
 
 pub(crate) struct ScriptPool {
@@ -42,26 +42,17 @@ impl ScriptPool {
         script: &str,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
-        let own = self.script_limit(script);
+        let made = || Arc::new(Semaphore::new(WORKERS_EACH));
+        let own = self.each.lock().entry(script.to_owned()).or_insert_with(made).clone();
         let _own = own.acquire().await.ok()?;
         let _all = self.all.acquire().await.ok()?;
         self.threads.run(work).await
     }
 
-    /// Waits until no other merchant's events use this script, so that the values which it keeps
-    /// between runs are on disk.
+    /// Waits until no other merchant's events use this script: the values it keeps are on disk.
     pub(crate) async fn lock_script(&self, script: &str) -> OwnedMutexGuard<()> {
-        let turn = {
-            let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(turns.entry(script.to_owned()).or_default())
-        };
+        let turn = Arc::clone(self.turns.lock().entry(script.to_owned()).or_default());
         turn.lock_owned().await
-    }
-
-    fn script_limit(&self, script: &str) -> Arc<Semaphore> {
-        let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
-        let made = || Arc::new(Semaphore::new(WORKERS_EACH));
-        each.entry(script.to_owned()).or_insert_with(made).clone()
     }
 }
 
@@ -94,8 +85,7 @@ impl ThreadPool {
         Self { desk: Arc::default(), most }
     }
 
-    /// Runs work on one of the threads, once one is free. `None`: it panicked, or no thread can be
-    /// started.
+    /// Runs work on a free thread. `None`: it panicked, or no thread can be started.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -106,7 +96,7 @@ impl ThreadPool {
     }
 
     fn submit(&self, job: PoolTask) {
-        let mut state = self.desk.state();
+        let mut state = self.desk.state.lock();
         state.waiting.push_back(job);
         if state.idle >= state.waiting.len() || state.all >= self.most {
             self.desk.news.notify_one();
@@ -117,23 +107,24 @@ impl ThreadPool {
         let desk = self.desk.clone();
         let thread = thread::Builder::new().stack_size(STACK_BYTES).name("hooks".to_owned());
         if thread.spawn(move || desk.serve()).is_err() {
-            self.desk.thread_failed();
+            let mut state = self.desk.state.lock();
+            state.all = state.all.saturating_sub(1);
+            if state.all == 0 {
+                // Without any thread all waiting jobs are dropped.
+                state.waiting.clear();
+            }
         }
     }
 }
 
 impl Drop for ThreadPool {
     fn drop(&mut self) {
-        self.desk.state().ends = true;
+        self.desk.state.lock().ends = true;
         self.desk.news.notify_all();
     }
 }
 
 impl PoolQueue {
-    fn state(&self) -> MutexGuard<'_, PoolState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Loop of one thread: runs jobs until the pool ends. A panic affects no other job.
     fn serve(&self) {
         while let Some(job) = self.next() {
@@ -142,7 +133,7 @@ impl PoolQueue {
     }
 
     fn next(&self) -> Option<PoolTask> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         loop {
             if let Some(job) = state.waiting.pop_front() {
                 return Some(job);
@@ -151,18 +142,8 @@ impl PoolQueue {
                 return None;
             }
             state.idle = state.idle.saturating_add(1);
-            state = self.news.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.news.wait(&mut state);
             state.idle = state.idle.saturating_sub(1);
-        }
-    }
-
-    /// Handles a thread that could not be started: without any other thread, all waiting jobs are
-    /// dropped.
-    fn thread_failed(&self) {
-        let mut state = self.state();
-        state.all = state.all.saturating_sub(1);
-        if state.all == 0 {
-            state.waiting.clear();
         }
     }
 }
@@ -182,7 +163,7 @@ mod tests {
         let slow: Vec<_> = (0..WORKERS)
             .map(|_| {
                 let (pool, held) = (pool.clone(), held.clone());
-                let wait = move || held.lock().unwrap().recv().is_ok();
+                let wait = move || held.lock().recv().is_ok();
                 tokio::spawn(async move { pool.run("slow", wait).await })
             })
             .collect();
@@ -212,7 +193,7 @@ mod tests {
 
     /// Waits until this number of threads is idle: a thread that has answered may not be idle yet.
     fn back(threads: &ThreadPool, idle: usize) {
-        while threads.desk.state().idle < idle {
+        while threads.desk.state.lock().idle < idle {
             thread::yield_now();
         }
     }

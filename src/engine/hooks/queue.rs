@@ -11,6 +11,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use tokio::time::Instant;
 
 use crate::base::timers::Timers;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::scheduler::backoff::instant_of;
 use crate::model::events::hook_run::{ActionRequestId, Channel, Scheduled};
 use crate::store::read_model::model::{ReadModel, ReadModelError};
@@ -60,11 +61,7 @@ impl ActionQueue {
     }
 
     /// Queues all actions that have become due, from the index and from those that wait here.
-    pub(crate) fn wake(
-        &mut self,
-        facts: &ReadModel,
-        now: DateTime<Utc>,
-    ) -> Result<(), ReadModelError> {
+    pub(crate) fn wake(&mut self, facts: &ReadModel, now: DateTime<Utc>) -> EngineResult<()> {
         // A time of an action's own is checked when the action is started.
         let by = if self.read_to.is_none() { newest(facts, now)? } else { now };
         let (due, next) = facts.due_actions(self.read_to, by)?;
@@ -96,9 +93,8 @@ impl ActionQueue {
 
     /// Starts the next action that has a slot: the service's come before any target's.
     pub(crate) fn start(&mut self) -> Option<ActionRequestId> {
-        let under_way = self.under_way.values();
         let mut busy: BTreeMap<&Channel, usize> = BTreeMap::new();
-        for one in under_way {
+        for one in self.under_way.values() {
             let busy = busy.entry(&one.channel).or_default();
             *busy = busy.saturating_add(1);
         }

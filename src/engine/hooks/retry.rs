@@ -14,8 +14,7 @@ use crate::model::events::hook_run::{FailedHook, TRIES_MAX};
 const RETRY_WAIT: TimeDelta = TimeDelta::seconds(30);
 const RETRY_WAIT_MAX: TimeDelta = TimeDelta::minutes(8);
 
-/// Returns the time of the next run of a hook that failed this number of times; `None`: no further
-/// run.
+/// Returns the time of the next run of a hook after this many failures; `None`: no further run.
 pub(crate) fn next_retry(tries: u32, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     let doublings = tries.saturating_sub(1);
     let wait = RETRY_WAIT.checked_mul(2_i32.saturating_pow(doublings))?;

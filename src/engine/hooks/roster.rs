@@ -10,7 +10,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use crate::base::id::Key;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::{Task, TaskResult};
 use crate::engine::hooks::scripts::Scripts;
 use crate::model::events::event::EventStatus;
@@ -36,7 +36,7 @@ impl Scripts {
     pub(crate) fn begin_change(
         &mut self,
         shared: &Arc<EngineShared>,
-    ) -> Result<ScriptChange, EngineError> {
+    ) -> EngineResult<ScriptChange> {
         if self.changing.is_some() || !self.running.is_empty() {
             return Ok(ScriptChange::None);
         }
@@ -74,7 +74,7 @@ async fn enrol(
     shared: &EngineShared,
     known: &BTreeMap<String, KnownScript>,
     queues: &[ScriptQueue],
-) -> Result<(), EngineError> {
+) -> EngineResult<()> {
     let mut begins = Vec::new();
     for queue in queues.iter().filter(|queue| is_new(known, queues, &queue.lane)) {
         let script = &queue.lane.script;
@@ -93,8 +93,7 @@ async fn enrol(
     for (script, _) in gone {
         tracing::warn!(
             script,
-            "the script is missing and its events wait (`reckon hooks forget` \
-            drops it)"
+            "the script is missing and its events wait (`reckon hooks forget` drops it)"
         );
     }
     let scripts = queues.iter().map(|queue| queue.lane.clone()).collect();
@@ -113,13 +112,12 @@ fn is_new(
     !known.contains_key(&lane.script) && !renamed()
 }
 
-/// Returns a script's first place in each merchant's events: before the first event since that
-/// time.
+/// Returns a script's place in each merchant's events: before the first event since that time.
 fn beginnings(
     shared: &EngineShared,
     script: &str,
     since: DateTime<Utc>,
-) -> Result<Vec<ScriptStart>, EngineError> {
+) -> EngineResult<Vec<ScriptStart>> {
     let mut begins = Vec::new();
     for (merchant, ledger) in shared.facts.ledgers_by_merchant()? {
         let to = last_before(shared, &merchant, ledger.verified, since)?;
@@ -133,7 +131,7 @@ fn last_before(
     merchant: &Key,
     told: u64,
     since: DateTime<Utc>,
-) -> Result<u64, EngineError> {
+) -> EngineResult<u64> {
     let mut first = 1;
     while first <= told {
         let last = told.min(first.saturating_add(PAGE).saturating_sub(1));

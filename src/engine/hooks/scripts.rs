@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use crate::base::hash::Digest;
 use crate::base::id::Key;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::Task;
 use crate::engine::hooks::notify::NotificationSender;
 use crate::engine::hooks::pool::ScriptPool;
@@ -30,10 +30,8 @@ use crate::engine::scheduler::backoff::{self, instant_of};
 use crate::model::events::hook_run::{ActionRequestId, FailedHook, PendingAction};
 use crate::scripting::hooks::Hooks;
 
-/// Largest number of failed hooks given to workers at once: each check decodes them until their
-/// runs are written.
+/// Most failed hooks given to workers at once: each check decodes them until they are written.
 const RETRIES_MAX: usize = 256;
-
 /// Longest wait of an action for its next try, unless the action itself asks for a longer one.
 const AGAIN_MAX: Duration = Duration::from_mins(5);
 
@@ -43,6 +41,8 @@ pub(crate) enum DueAction {
     Invalid(ActionRequestId, String),
 }
 
+#[derive(derive_more::Debug)]
+#[debug("Scripts({hooks:?})")]
 pub(crate) struct Scripts {
     /// Channel from the engine's own tasks to the engine.
     sender: mpsc::UnboundedSender<EngineInput>,
@@ -115,9 +115,9 @@ impl Scripts {
         &mut self,
         shared: &Arc<EngineShared>,
         slots: usize,
-    ) -> Result<Vec<Task>, EngineError> {
+    ) -> EngineResult<Vec<Task>> {
         let Some(hooks) = self.hooks_to_run() else { return Ok(Vec::new()) };
-        let mut due = self.failed_due(shared)?;
+        let mut due = self.retries(shared)?;
         let mut merchants: BTreeSet<Key> = shared.facts.hooks_to_run()?.into_iter().collect();
         merchants.extend(due.keys().cloned());
         let mut workers: Vec<Task> = Vec::new();
@@ -144,23 +144,13 @@ impl Scripts {
         let bell = Arc::new(WorkerSignal::default());
         bell.signal(failed);
         self.running.insert(merchant.clone(), bell.clone());
-        let worker = MerchantWorker {
-            shared: shared.clone(),
-            hooks,
-            merchant,
-            engine: self.sender.clone(),
-            bell,
-            pool: self.pool.clone(),
-        };
-        Box::pin(worker.run())
+        let (engine, pool) = (self.sender.clone(), self.pool.clone());
+        let shared = shared.clone();
+        Box::pin(MerchantWorker { shared, hooks, merchant, engine, bell, pool }.run())
     }
 
-    /// Returns failed hooks whose retry is due, by merchant, up to a limit; notes the time of the
-    /// next ones.
-    fn failed_due(
-        &mut self,
-        shared: &EngineShared,
-    ) -> Result<BTreeMap<Key, Vec<FailedHook>>, EngineError> {
+    /// Returns failed hooks due for a retry, by merchant, up to a limit; notes when the next are.
+    fn retries(&mut self, shared: &EngineShared) -> EngineResult<BTreeMap<Key, Vec<FailedHook>>> {
         let now = shared.now();
         let (failed, next) = shared.facts.due_retries((now, latest_retry(now)), RETRIES_MAX)?;
         let mut due: BTreeMap<Key, Vec<FailedHook>> = BTreeMap::new();
@@ -171,10 +161,9 @@ impl Scripts {
         Ok(due)
     }
 
-    /// Signals due retries to the workers under way. Returns true if a merchant without a worker
-    /// has one, too.
-    pub(crate) fn signal_retries(&mut self, shared: &EngineShared) -> Result<bool, EngineError> {
-        let due = self.failed_due(shared)?;
+    /// Signals due retries to workers; returns true if a merchant without a worker has one, too.
+    pub(crate) fn signal_retries(&mut self, shared: &EngineShared) -> EngineResult<bool> {
+        let due = self.retries(shared)?;
         if due.keys().any(|merchant| !self.running.contains_key(merchant)) {
             return Ok(true);
         }
@@ -192,7 +181,7 @@ impl Scripts {
         &mut self,
         shared: &EngineShared,
         now: DateTime<Utc>,
-    ) -> Result<Option<DueAction>, EngineError> {
+    ) -> EngineResult<Option<DueAction>> {
         while let Some(id) = self.agenda.start() {
             if let Some(due) = self.due_action(&id, shared, now)? {
                 return Ok(Some(due));
@@ -206,7 +195,7 @@ impl Scripts {
         id: &ActionRequestId,
         shared: &EngineShared,
         now: DateTime<Utc>,
-    ) -> Result<Option<DueAction>, EngineError> {
+    ) -> EngineResult<Option<DueAction>> {
         let Some(pending) = shared.facts.pending(id)? else {
             self.agenda.end(id);
             return Ok(None);
@@ -228,14 +217,8 @@ impl Scripts {
         }))
     }
 
-    /// Notes the end of a try of an action; one that is not settled is tried again after a growing,
-    /// random wait.
-    pub(crate) fn action_tried(
-        &mut self,
-        id: &ActionRequestId,
-        settled: bool,
-        shared: &EngineShared,
-    ) {
+    /// Notes the end of a try; an unsettled action is tried again after a growing, random wait.
+    pub(crate) fn note_try(&mut self, id: &ActionRequestId, settled: bool, shared: &EngineShared) {
         if settled {
             return self.agenda.end(id);
         }
@@ -264,11 +247,5 @@ impl Scripts {
             problems: found.map_or(0, |found| found.problems),
             ..HooksView::default()
         }
-    }
-}
-
-impl std::fmt::Debug for Scripts {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Scripts({:?})", self.hooks)
     }
 }

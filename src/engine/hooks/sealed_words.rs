@@ -37,8 +37,7 @@ const OPEN: &[&str] = &[
     "ends",
 ];
 
-/// Seals the words of an action. Returns the sealed value if it does not fit within its record and
-/// belongs in the vault.
+/// Seals the words of an action; returns the sealed value if it belongs in the vault.
 pub(crate) fn seal(
     vault: &Vault,
     subject: &str,
@@ -64,8 +63,7 @@ pub(crate) fn seal(
     Ok((!is_within).then_some(sealed))
 }
 
-/// Returns the action with its words; `None` if they were erased. An action of an older record
-/// holds them unsealed.
+/// Returns the action with its words; `None`: they were erased. Older records hold them unsealed.
 pub(crate) fn open(
     vault: &Vault,
     wish: ActionRequest,

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::hooks::batch::{HookBatch, NeededRead, StretchLimits};
 use crate::engine::hooks::context::{BatchContext, Unwritten, WorkItem};
 use crate::engine::hooks::event::{merchant_mode, remote_get};
@@ -29,7 +29,7 @@ const WRITTEN_AFTER: Duration = Duration::from_millis(250);
 type BatchResult = (u64, Vec<Record>);
 
 impl MerchantWorker {
-    pub(crate) async fn run_work(&self, work: ScriptWork) -> Result<ScriptWorkDone, EngineError> {
+    pub(crate) async fn run_work(&self, work: ScriptWork) -> EngineResult<ScriptWorkDone> {
         let ScriptWork { queue, failed, events } = work;
         let script = queue.lane.script.clone();
         let ground = self.batch_context(&script, Some(&queue.lane))?;
@@ -48,7 +48,7 @@ impl MerchantWorker {
         &self,
         ground: &Arc<BatchContext>,
         failed: &[FailedHook],
-    ) -> Result<Vec<Record>, EngineError> {
+    ) -> EngineResult<Vec<Record>> {
         if failed.is_empty() {
             return Ok(Vec::new());
         }
@@ -57,14 +57,13 @@ impl MerchantWorker {
         Ok(self.run_batch(&ground.script, course, None).await?.1)
     }
 
-    /// Runs a script for the events of these numbers, as many at once as it declares, until it is
-    /// time to write.
+    /// Runs a script for these events, as many at once as it declares, until it is time to write.
     async fn run_events(
         &self,
         ground: &Arc<BatchContext>,
         queue: &ScriptQueue,
         (first, last): (u64, u64),
-    ) -> Result<BatchResult, EngineError> {
+    ) -> EngineResult<BatchResult> {
         let mut passed = (first.saturating_sub(1), Vec::new());
         if first > last {
             return Ok(passed);
@@ -93,7 +92,7 @@ impl MerchantWorker {
         &self,
         script: &str,
         lane: Option<&ScriptIdentity>,
-    ) -> Result<Arc<BatchContext>, EngineError> {
+    ) -> EngineResult<Arc<BatchContext>> {
         Ok(Arc::new(BatchContext {
             shared: self.shared.clone(),
             hooks: self.hooks.clone(),
@@ -111,7 +110,7 @@ impl MerchantWorker {
         script: &str,
         course: HookBatch,
         end: Option<Instant>,
-    ) -> Result<(u64, Vec<Record>), EngineError> {
+    ) -> EngineResult<(u64, Vec<Record>)> {
         let course = Arc::new(Mutex::new(course));
         loop {
             let pace = self.stretch_limits(end);
@@ -176,7 +175,7 @@ impl MerchantWorker {
 }
 
 /// The result of one stretch: a needed answer, or the end; `None` if there was no thread for it.
-type Stretch = Option<Result<Option<NeededRead>, EngineError>>;
+type Stretch = Option<EngineResult<Option<NeededRead>>>;
 
 /// Logs the messages of scripts to the operator, and their failures.
 fn log_runs(records: &[Record]) {

@@ -15,7 +15,7 @@ use futures::stream::FuturesUnordered;
 use tokio::sync::{OwnedMutexGuard, mpsc};
 
 use crate::base::id::Key;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::hooks::event::seal_answers;
 use crate::engine::hooks::pool::ScriptPool;
@@ -27,8 +27,7 @@ use crate::model::events::hook_run::{
 use crate::model::record::Record;
 use crate::scripting::hooks::{Hooks, ScriptQueue};
 
-/// Largest number of one script's events written together; the time limit comes first for scripts
-/// that take any time.
+/// Most events of one script written together; scripts that take time meet the time limit first.
 const BATCH_MAX: u64 = 512;
 
 pub(crate) struct MerchantWorker {
@@ -76,7 +75,7 @@ type ScriptCursors = BTreeMap<String, ScriptCursor>;
 
 impl MerchantWorker {
     /// Runs all hooks of the merchant.
-    pub(crate) async fn run(self) -> Result<TaskResult, EngineError> {
+    pub(crate) async fn run(self) -> EngineResult<TaskResult> {
         let mut places = self.load_cursors()?;
         let mut turns = FuturesUnordered::new();
         loop {
@@ -102,7 +101,7 @@ impl MerchantWorker {
 
     /// Returns every script and its place. A new script begins where all others have been, unless
     /// it declares otherwise; one that was absent continues at its own place, behind all others.
-    fn load_cursors(&self) -> Result<ScriptCursors, EngineError> {
+    fn load_cursors(&self) -> EngineResult<ScriptCursors> {
         let ran_to = self.shared.facts.event_ledger(&self.merchant)?.ran_to;
         let cursors = self.shared.facts.hook_cursors(&self.merchant)?;
         let place = |queue: ScriptQueue| {
@@ -115,7 +114,7 @@ impl MerchantWorker {
     }
 
     /// Fails each hook once more whose script is missing, until a person handles it.
-    async fn fail_missing_scripts(&self) -> Result<(), EngineError> {
+    async fn fail_missing_scripts(&self) -> EngineResult<()> {
         for failed in self.bell.waiting() {
             if self.owning_script(&failed).is_none() {
                 self.bell.take(&failed);
@@ -130,8 +129,7 @@ impl MerchantWorker {
         Ok(())
     }
 
-    /// Returns the script that a failed hook now belongs to: the one of its name, or else the one
-    /// with the same text.
+    /// Returns the script that a failed hook now belongs to: by its name, or else by its text.
     fn owning_script(&self, failed: &FailedHook) -> Option<String> {
         let HookFailure { script, text, .. } = &failed.failed;
         let own = self.hooks.queues().find(|queue| queue.lane.script == *script);
@@ -140,7 +138,7 @@ impl MerchantWorker {
     }
 
     /// Returns the next work of a script; `None` while it is busy, or if there is none.
-    fn next_work(&self, place: &ScriptCursor) -> Result<Option<ScriptWork>, EngineError> {
+    fn next_work(&self, place: &ScriptCursor) -> EngineResult<Option<ScriptWork>> {
         if place.is_busy || self.bell.is_ending() || self.shared.is_stopping() {
             return Ok(None);
         }
@@ -164,7 +162,7 @@ impl MerchantWorker {
         &self,
         done: Option<ScriptWorkDone>,
         places: &mut ScriptCursors,
-    ) -> Result<(), EngineError> {
+    ) -> EngineResult<()> {
         let Some(ScriptWorkDone { script, failed, at, records, turn }) = done else {
             return Ok(());
         };
@@ -195,7 +193,7 @@ impl MerchantWorker {
         Ok(())
     }
 
-    fn unsettled_actions(&self, events: &[String]) -> Result<Vec<Scheduled>, EngineError> {
+    fn unsettled_actions(&self, events: &[String]) -> EngineResult<Vec<Scheduled>> {
         let mut asked = Vec::new();
         for event in events {
             let pending = self.shared.facts.pending_of(&self.merchant, event)?;
@@ -205,26 +203,18 @@ impl MerchantWorker {
     }
 
     /// Writes these records, and the place that all scripts have passed if it advanced.
-    async fn write(
-        &self,
-        mut records: Vec<Record>,
-        places: &ScriptCursors,
-    ) -> Result<(), EngineError> {
+    async fn write(&self, mut records: Vec<Record>, places: &ScriptCursors) -> EngineResult<()> {
         let ledger = self.shared.facts.event_ledger(&self.merchant)?;
         let nobody = if self.hooks.queues().next().is_none() { ledger.verified } else { 0 };
         records.extend(self.advances_behind(places, ledger.ran_to)?);
-        let held = self.stopped_scripts(places, ledger.verified)?;
+        let held = self.held_lanes(places, ledger.verified)?;
         let free = places.iter().filter(|(name, _)| held.iter().all(|lane| lane.script != **name));
         let all = if held.is_empty() { nobody } else { ledger.verified };
         let to = free.map(|(_, place)| place.at).min().unwrap_or(all);
         if to > ledger.ran_to {
             let merchant = self.merchant.clone();
-            records.push(Record::CursorAdvanced(Box::new(CursorAdvanced {
-                merchant,
-                to,
-                script: None,
-                held_back: held,
-            })));
+            let passed = CursorAdvanced { merchant, to, script: None, held_back: held };
+            records.push(Record::CursorAdvanced(Box::new(passed)));
         }
         if records.is_empty() {
             return Ok(());
@@ -234,11 +224,7 @@ impl MerchantWorker {
     }
 
     /// Returns the scripts that receive no further events, since too many of their runs failed.
-    fn stopped_scripts(
-        &self,
-        places: &ScriptCursors,
-        told: u64,
-    ) -> Result<Vec<ScriptIdentity>, EngineError> {
+    fn held_lanes(&self, places: &ScriptCursors, told: u64) -> EngineResult<Vec<ScriptIdentity>> {
         let stopped = self.shared.facts.stopped_scripts(&self.merchant)?;
         let held = stopped.iter().filter_map(|script| places.get(script));
         let held = held.filter(|place| !place.is_busy && place.at < told);
@@ -246,11 +232,7 @@ impl MerchantWorker {
     }
 
     /// Returns the advances of scripts that are behind all others.
-    fn advances_behind(
-        &self,
-        places: &ScriptCursors,
-        ran_to: u64,
-    ) -> Result<Vec<Record>, EngineError> {
+    fn advances_behind(&self, places: &ScriptCursors, ran_to: u64) -> EngineResult<Vec<Record>> {
         let cursors = self.shared.facts.hook_cursors(&self.merchant)?;
         let behind = cursors.into_iter().filter_map(|(script, cursor)| {
             let to = places.get(&script)?.at;

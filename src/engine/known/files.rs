@@ -15,8 +15,7 @@ use crate::spec::tree::loader::Loader;
 
 pub trait SpecSource: Send {
     fn desired(&self) -> Arc<Desired>;
-    /// Reads these files again, or all files if the list is empty. Returns the resources whose
-    /// manifest may have changed.
+    /// Reads these files, or all if there are none; returns the resources that may have changed.
     fn reload(&mut self, paths: &[PathBuf]) -> BTreeSet<Key>;
     /// Reads every file again, regardless of size and time; returns as `reload` does.
     fn verify(&mut self) -> BTreeSet<Key>;
@@ -25,8 +24,7 @@ pub trait SpecSource: Send {
     fn digest(&self) -> Option<Digest>;
     /// Locates an issue of a resource's document in its file, if there is a file.
     fn place(&self, key: &Key, issue: &Issue) -> Option<PlacedIssue>;
-    /// Returns the first and last line of each of these fields below `spec` in a resource's
-    /// document.
+    /// Returns the first and last line of each of these fields below `spec` of a document.
     fn lines(&self, _key: &Key, _fields: &[&str]) -> Vec<(usize, usize)> {
         Vec::new()
     }

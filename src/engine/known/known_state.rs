@@ -35,6 +35,8 @@ const RECENT_MAX: usize = 64;
 
 /// Desired state and facts. Every fact is read from the fold; a failed read stops the engine, since
 /// mistaking an unknown object for an absent one would create it twice.
+#[derive(derive_more::Debug)]
+#[debug("Standing({} known, {} open)", observed.len(), open.len())]
 pub struct KnownState {
     pub(crate) files: SpecFiles,
     facts: ReadModel,
@@ -50,12 +52,6 @@ pub struct KnownState {
     at_work: BTreeMap<Key, Key>,
     /// Refused effects that are tried once more, by the intent that was refused.
     tried_again: BTreeMap<Key, IntentId>,
-}
-
-impl std::fmt::Debug for KnownState {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Standing({} known, {} open)", self.observed.len(), self.open.len())
-    }
 }
 
 impl KnownState {
@@ -90,8 +86,7 @@ impl KnownState {
         Ok(known_state)
     }
 
-    /// Adds limits; with `cautious_start`, live applications of a state that began empty wait for a
-    /// person.
+    /// Adds limits; with `cautious_start`, a state that began empty holds live applications.
     pub(crate) fn with_limits(self, guard: Arc<SpendBudget>, cautious_start: bool) -> Self {
         Self { guard: Some(guard), cautious_start, ..self }
     }
@@ -132,8 +127,7 @@ impl KnownState {
     /// Permits one more try of a refused effect. A new refusal belongs to another intent, so it
     /// ends the permission. Returns true if there is such a refusal.
     pub(crate) fn try_again(&mut self, key: &Key) -> bool {
-        let refused =
-            self.observed(key).and_then(|known| known.refusal.as_ref().map(|one| one.intent));
+        let refused = self.observed(key).and_then(|known| Some(known.refusal.as_ref()?.intent));
         let is_refused = refused.is_some();
         self.tried_again.extend(refused.map(|intent| (key.clone(), intent)));
         is_refused
@@ -278,8 +272,8 @@ fn unreadable(key: &Key, error: &serde_json::Error) -> Observed {
 }
 
 /// State that a part reads beside its own.
-#[derive(Clone, Copy)]
-pub(crate) struct Snapshot<'a> {
+#[derive(Debug, Clone, Copy)]
+pub struct Snapshot<'a> {
     pub(crate) shared: &'a Arc<EngineShared>,
     pub(crate) known_state: &'a KnownState,
     pub(crate) planner: &'a Planner,

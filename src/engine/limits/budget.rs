@@ -17,25 +17,14 @@ use crate::model::change::LimitExceeded;
 use crate::model::effect::{Effect, Exposure, SpendRequest};
 use crate::store::read_model::model::ReadModelError;
 
-/// Room reserved for an effect. It is held until the fold counts the effect, or the effect is given
-/// up.
+/// Room reserved for an effect, until the fold counts the effect or the effect is given up.
 #[derive(Debug)]
 pub(crate) struct Reservation {
     guard: Arc<SpendBudget>,
     id: IntentId,
-    at: DateTime<Utc>,
-    stake: Exposure,
-}
-
-impl Reservation {
     /// The time of the reservation: the day to which it counts.
-    pub(crate) fn at(&self) -> DateTime<Utc> {
-        self.at
-    }
-
-    pub(crate) fn stake(&self) -> Exposure {
-        self.stake.clone()
-    }
+    pub(crate) at: DateTime<Utc>,
+    pub(crate) stake: Exposure,
 }
 
 impl Drop for Reservation {
@@ -88,12 +77,8 @@ impl SpendBudget {
             counting.pending.insert(id, wish.clone());
         }
         drop(counting);
-        Ok(ReserveResult::Reserved(Reservation {
-            guard: self.clone(),
-            id,
-            at,
-            stake: wish.exposure,
-        }))
+        let (guard, stake) = (self.clone(), wish.exposure);
+        Ok(ReserveResult::Reserved(Reservation { guard, id, at, stake }))
     }
 }
 
@@ -104,17 +89,15 @@ enum ReserveResult {
     Wait,
 }
 
-/// Builds the request of an effect for the meter: its declared amounts, and those that its request
-/// contains beyond them.
+/// Builds an effect's request for the meter: its declared amounts, and further ones that it sends.
 fn spend_request(effect: &Effect) -> SpendRequest {
-    let stake = Exposure::new(&requested_money(effect), effect.counts);
     SpendRequest {
         key: effect.key.clone(),
         merchant: effect.merchant.clone(),
         mode: effect.mode,
         generation: effect.applied.generation,
         amountless_digest: None,
-        exposure: stake,
+        exposure: Exposure::new(&requested_money(effect), effect.counts),
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct PlanCap {
     sent: BTreeMap<Key, (CurrencyAndMode, i64)>,
     sums: BTreeMap<CurrencyAndMode, i64>,
     /// Digest that the last try of each resource was to apply at the service.
-    tries: BTreeMap<Key, Digest>,
+    pub(crate) tries: BTreeMap<Key, Digest>,
 }
 
 /// The largest amount that a step may ask for at once.
@@ -65,16 +65,13 @@ impl PlanCap {
 
     /// Counts the amount that an effect is about to send.
     fn count(&mut self, key: &Key, amount: i64) -> Result<(), String> {
-        let Some(planned) = self.planned.get(key).copied() else {
-            return Ok(());
-        };
+        let Some(planned) = self.planned.get(key).copied() else { return Ok(()) };
         if let Some((_, before)) = self.sent.get(key) {
             return Err(format!("{key}: planned once, but {before} was already sent"));
         }
         let (sort, most) = planned.most.ok_or_else(|| {
             format!(
-                "{key}: planned to move no money, but {amount} minor units are about to be \
-                sent"
+                "{key}: planned to move no money, but {amount} minor units are about to be sent"
             )
         })?;
         if amount > most && !planned.open {
@@ -114,11 +111,6 @@ impl PlanCap {
         self.count(key, amount)?;
         self.tries.insert(key.clone(), effect.applied.digest);
         Ok(())
-    }
-
-    /// Returns the digest that the last try of a resource was to apply.
-    pub(crate) fn last_try(&self, key: &Key) -> Option<&Digest> {
-        self.tries.get(key)
     }
 }
 

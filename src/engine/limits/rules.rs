@@ -24,6 +24,8 @@ use crate::policy::limits::TypicalAmounts;
 use crate::policy::permission::approval_status;
 use crate::store::read_model::model::{ReadModel, ReadModelError};
 
+#[derive(derive_more::Debug)]
+#[debug("Guard({:?})", rules.limits)]
 pub(crate) struct SpendBudget {
     pub(crate) rules: PolicyRules,
     pub(crate) facts: ReadModel,
@@ -62,28 +64,16 @@ impl PlanLimitExceeded {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LimitDecision {
-    /// No limit is exceeded.
     Within,
     /// A limit is exceeded, and these approvals permit that.
     Approved(Vec<String>),
     Over(Box<LimitExceeded>),
 }
 
-impl std::fmt::Debug for SpendBudget {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Guard({:?})", self.rules.limits)
-    }
-}
-
 impl SpendBudget {
     pub(crate) fn new(policy: &PolicyRules, facts: &ReadModel, clock: &SharedClock) -> Self {
-        Self {
-            rules: policy.clone(),
-            facts: facts.clone(),
-            clock: clock.clone(),
-            state: Mutex::default(),
-            freed: Notify::new(),
-        }
+        let (rules, facts, clock) = (policy.clone(), facts.clone(), clock.clone());
+        Self { rules, facts, clock, state: Mutex::default(), freed: Notify::new() }
     }
 
     pub(crate) fn is_limited(&self) -> bool {
@@ -123,14 +113,8 @@ impl SpendBudget {
         rest: &dyn Fn() -> Digest,
         pending: bool,
     ) -> Result<LimitDecision, ReadModelError> {
-        let past = CountedSpend {
-            guard: self,
-            counting,
-            now,
-            mode: wish.mode,
-            pending,
-            failed: None.into(),
-        };
+        let (mode, failed) = (wish.mode, RefCell::default());
+        let past = CountedSpend { guard: self, counting, now, mode, pending, failed };
         let limits = &self.rules.limits;
         let whole = || {
             let whole = counting.whole.iter().find(|whole| whole.concerns(wish));
@@ -142,12 +126,8 @@ impl SpendBudget {
         if let Some(error) = past.failed.into_inner() {
             return Err(error);
         }
-        match over {
-            None => Ok(LimitDecision::Within),
-            Some(over) => {
-                Ok(self.apply_approvals(over, wish, rest(), now, &self.facts.plan_approvals()?))
-            }
-        }
+        let Some(over) = over else { return Ok(LimitDecision::Within) };
+        Ok(self.apply_approvals(over, wish, rest(), now, &self.facts.plan_approvals()?))
     }
 
     /// Decides if approvals permit an exceeded limit.
@@ -161,14 +141,13 @@ impl SpendBudget {
     ) -> LimitDecision {
         let rules = &self.rules.approvals;
         let wish = SpendRequest { amountless_digest: Some(rest), ..wish.clone() };
-        let standing = approval_status(rules, kept, &wish, now);
-        if standing.is_enough() {
-            return LimitDecision::Approved(standing.ids);
+        let status = approval_status(rules, kept, &wish, now);
+        if status.is_enough() {
+            return LimitDecision::Approved(status.ids);
         }
         let alone = rules.approvers_needed(std::slice::from_ref(&wish));
-        let approvers =
-            if standing.approvers_needed == 0 { alone } else { standing.approvers_needed };
-        let approved_by = standing.actors.into_iter().collect();
+        let approvers = if status.approvers_needed == 0 { alone } else { status.approvers_needed };
+        let approved_by = status.actors.into_iter().collect();
         LimitDecision::Over(Box::new(LimitExceeded { approved_by, approvers, ..over }))
     }
 

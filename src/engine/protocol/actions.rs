@@ -42,7 +42,6 @@ pub enum ActionStatus {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActionReport {
-    /// Its key in the journal.
     pub key: Option<Key>,
     pub verb: String,
     #[serde(rename = "stands")]
@@ -50,7 +49,6 @@ pub struct ActionReport {
     /// True if it was done before: this time nothing was sent.
     pub before: bool,
     pub message: String,
-    /// The id of the object on the service, if there is one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub remote_id: Option<String>,
     /// Known properties of the object; no sealed ones.
@@ -89,8 +87,7 @@ pub enum ResolveResult {
     Unsettled(Key, String),
     /// The object of the id differs from the request, for this reason. Nothing was written.
     Differs(Key, String),
-    /// The object cannot be read, for this reason. A person has to confirm it with `unverified`;
-    /// nothing was written.
+    /// The object cannot be read, for this reason: confirm it with `unverified`.
     Unverified(Key, String),
 }
 
@@ -99,13 +96,10 @@ impl FromStr for ManualResolution {
 
     /// Parses `done:REMOTE_ID`, `unverified:REMOTE_ID`, `not-done` or `retry`.
     fn from_str(text: &str) -> Result<Self, String> {
+        let id_in = |text: &str| RemoteId::new(text).map_err(|error| error.to_string());
         match text.split_once(':') {
-            Some(("done", id)) => {
-                RemoteId::new(id).map(Self::Done).map_err(|error| error.to_string())
-            }
-            Some(("unverified", id)) => {
-                RemoteId::new(id).map(Self::Unverified).map_err(|error| error.to_string())
-            }
+            Some(("done", id)) => id_in(id).map(Self::Done),
+            Some(("unverified", id)) => id_in(id).map(Self::Unverified),
             None if text == "not-done" => Ok(Self::NotDone),
             None if text == "retry" => Ok(Self::Retry),
             None if text == "done" => {
@@ -137,11 +131,8 @@ pub enum EffectVerb {
     Removed,
     /// Something that only the next effect needs was made, such as a one-time token.
     Prepared,
-    /// The service refused it and did nothing.
     Refused,
-    /// Its answer was lost; it is being settled.
     InDoubt,
-    /// A person has to settle it.
     #[serde(rename = "held")]
     OnHold,
     /// Its absence was proved, or nothing arrived: nothing was done.
@@ -159,7 +150,6 @@ pub struct EffectReport {
     pub key: Key,
     pub effect: String,
     pub intent: String,
-    /// The service's id, if known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub remote_id: Option<String>,
     /// The money that it moved; empty if nothing was done.

@@ -39,7 +39,6 @@ pub struct ApprovingPlan {
 pub enum PlanApprovalResult {
     Approved {
         approval: Box<PlanApproval>,
-        /// The actors who have approved all of this plan.
         approved_by: Vec<String>,
         approvers: usize,
     },
@@ -75,7 +74,6 @@ pub(crate) fn ceilings(steps: &[SpendRequest]) -> Vec<Ceiling> {
     sums.into_iter().map(ceiling).collect()
 }
 
-/// An approval on its way to the engine.
 #[derive(Debug)]
 pub struct ApproveLive {
     /// The authorisation that was displayed and is approved.
@@ -83,7 +81,6 @@ pub struct ApproveLive {
     pub actor: String,
 }
 
-/// A signed approval on its way to the engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApproveSigned {
     /// The approved plan; its actor is the signer.
@@ -103,7 +100,6 @@ pub struct SavePlan {
     pub dirty: Option<bool>,
 }
 
-/// A plan in a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SavedPlan {
     /// The version of this form: [`SAVED_PLAN`]. The first field of the file.
@@ -124,7 +120,6 @@ pub struct SavedPlan {
     /// True if the tree differed from its commit.
     pub dirty: Option<bool>,
     pub scope: StepSelection,
-    /// The basis of its steps.
     pub steps: Vec<SavedStep>,
     /// The plan, with its journal position, head, commit and checksum.
     pub plan: PlanView,
@@ -184,7 +179,6 @@ pub enum PlanUnfit {
     Partner(String),
     /// Another state made it.
     State,
-    /// It was edited since it was saved.
     Edited,
     /// The state was restored since.
     Epoch {

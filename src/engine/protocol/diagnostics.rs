@@ -2,7 +2,6 @@
 //! data of other parts of the process.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -23,17 +22,13 @@ pub struct Metrics {
     /// Resources by each condition and its status.
     #[serde(default)]
     pub conditions: BTreeMap<String, BTreeMap<String, u64>>,
-    /// Resources that a limit blocks.
     pub over_limit: u64,
-    /// Resources that wait for another try.
     pub backoff: u64,
-    /// Objects that may exist twice.
     pub possible_orphans: u64,
     /// Syncs of the journal: for each upper bound in microseconds, the number that took no longer.
     pub sync_within_us: Vec<(u64, u64)>,
     /// Number of syncs, and their total duration in microseconds.
     pub syncs: (u64, u64),
-    /// State of events and of their hooks.
     pub events: EventTotals,
     /// Posts answered since the process began, by answer; the HTTP server adds them.
     pub posts: BTreeMap<String, u64>,
@@ -59,15 +54,12 @@ pub struct EventTotals {
     /// Scripts whose file is missing and whose place is kept.
     #[serde(default)]
     pub hooks_absent: u64,
-    /// Scripts that receive no further events of a merchant, since too many of their runs failed:
-    /// one for each merchant.
+    /// Scripts that receive no further events after too many failures: one for each merchant.
     #[serde(default)]
     pub hooks_stopped: u64,
-    /// Values that scripts keep.
     #[serde(default)]
     pub kept: ScriptValuesSize,
-    /// Seconds since the horizon up to which settled events are dropped, of the merchant that is
-    /// furthest behind.
+    /// Seconds since the horizon of dropped events, of the merchant that is furthest behind.
     #[serde(default)]
     pub horizon_age_seconds: Option<i64>,
 }
@@ -79,8 +71,7 @@ pub enum WhySubject {
     Resource(Key),
     /// An intent, settled or not.
     Intent(IntentId),
-    /// Any other word that a command prints: an id of the service, a mark, an event, an approval, a
-    /// plan.
+    /// Any other word that a command prints: a service id, a mark, an event, an approval, a plan.
     Remote(String),
 }
 
@@ -101,17 +92,11 @@ pub struct RecordRefs {
     pub sequences: Vec<u64>,
 }
 
-/// The value. It may hold secrets, such as addresses that are given to the service, so `Debug`
-/// shows nothing of it.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
+/// The value. It may hold secrets, such as webhook addresses, so `Debug` shows nothing of it.
+#[derive(derive_more::Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[debug("Told(…)")]
 #[serde(transparent)]
 pub struct LocalReply(pub Value);
-
-impl fmt::Debug for LocalReply {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Told(…)")
-    }
-}
 
 /// An answer about the state on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,7 +10,6 @@ use crate::model::remote_object::{Freshness, RemoteObject};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventsWanted {
-    /// Events of this merchant alone.
     pub merchant: Option<Key>,
     /// Largest number of events, the newest ones.
     pub most: usize,
@@ -48,14 +47,12 @@ pub struct ReceiverView {
     pub age_seconds: Option<i64>,
     /// Seconds since the list was last read.
     pub lag_seconds: Option<i64>,
-    /// Counts and times.
     pub ledger: EventLedger,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EventView {
     pub merchant: String,
-    /// The service's id of the event.
     pub id: String,
     /// Its type, once the service showed it.
     #[serde(rename = "type")]
@@ -68,7 +65,6 @@ pub struct EventView {
     /// Freshness compared with the object's version known before.
     #[serde(rename = "standing")]
     pub freshness: Option<Freshness>,
-    /// The way by which it was read.
     pub via: Option<Via>,
     pub posts: u32,
     pub first: String,
@@ -97,8 +93,7 @@ pub struct ResyncedEvents {
     /// Events among them that were not known.
     pub new: u64,
     pub oldest: Option<String>,
-    /// Events up to this time were dropped once they were settled: none of them is new, whatever
-    /// the list contains.
+    /// Events up to this time were dropped once settled: none of them counts as new.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub horizon: Option<String>,
     /// The reason why there is no list yet, such as a merchant that is not connected.

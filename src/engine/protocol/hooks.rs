@@ -28,10 +28,8 @@ pub struct HooksView {
     pub dead: Vec<FailedRunView>,
     /// Actions that ended without being done: they need attention.
     pub undone: Vec<FailedActionView>,
-    /// The count of each list's entries.
     #[serde(default)]
     pub totals: HookTotals,
-    /// Growing data, against its bounds.
     #[serde(default)]
     pub quotas: QuotasView,
 }
@@ -39,11 +37,8 @@ pub struct HooksView {
 /// Counts of hooks' open entries: lists contain the first of each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookTotals {
-    /// Actions that are not settled.
     pub waiting: u64,
-    /// Hooks that failed and are run again.
     pub failed: u64,
-    /// Hooks that failed for good.
     pub dead: u64,
 }
 
@@ -122,7 +117,6 @@ pub struct QuotasView {
     /// Upper bound for one script.
     pub script_max: ScriptValuesSize,
     pub events_held: u64,
-    /// Events that retention dropped.
     pub events_dropped: u64,
     /// The share of each merchant or application, the largest holders first: at most [`SHOWN_MAX`].
     pub merchants: Vec<MerchantQuota>,

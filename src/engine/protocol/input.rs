@@ -23,7 +23,6 @@ use crate::scripting::hooks::Hooks;
 pub enum EngineInput {
     /// Files may have changed; an empty list means the whole tree.
     Files(Vec<PathBuf>),
-    /// Asks a question; the answer returns over the channel.
     Ask(EngineQuery, oneshot::Sender<Reply>),
     /// Reads the content of every file again, regardless of size and time, and answers the plan.
     Verify(oneshot::Sender<Reply>),
@@ -32,8 +31,7 @@ pub enum EngineInput {
     /// A partner webhook arrived; the reply follows once it is durable.
     PartnerWebhook(IncomingWebhook, oneshot::Sender<()>),
     Scripts(Box<ScriptSet>),
-    /// The runs of a script are on disk, and these actions are new; other scripts of the merchant
-    /// still run.
+    /// The runs of a script are on disk, and these actions are new; other scripts may still run.
     ActionsRequested(Vec<Scheduled>),
     /// A post to the addresses of merchants' events is on disk.
     Posted,
@@ -43,15 +41,13 @@ pub enum EngineInput {
     Payer(PayerRequest),
     /// Decides about a command; the reply follows once its records are durable.
     Command(EngineCommand, oneshot::Sender<Reply>),
-    /// Performs an action; the reply follows once it is settled, or can only be settled by a
-    /// person.
+    /// Performs an action; the reply follows once it is settled, or needs a person.
     Act(ActionCommand, oneshot::Sender<Reply>),
     /// Reads lists of events again; the reply follows once they were read.
     ResyncEvents(ResyncEvents, oneshot::Sender<Reply>),
     /// Compacts the state, with or without its history; the reply is the result.
     Compact(bool, String, oneshot::Sender<Reply>),
-    /// Changes the state's key to the one in this file, or to a new one; the reply follows once
-    /// that is durable.
+    /// Changes the state's key to that of a file, or to a new one; the reply follows once durable.
     Rekey(Option<PathBuf>, String, oneshot::Sender<Reply>),
     /// Ends the run, once the answers to the calls under way are recorded.
     Stop,
@@ -65,8 +61,7 @@ pub enum PayerRequest {
     Submit(SubmitToken, oneshot::Sender<Reply>),
 }
 
-/// A command. Where a second field is a text, it is the actor. The reply follows once its records
-/// are durable.
+/// A command; a second text is its actor. The reply follows once its records are durable.
 #[derive(Debug)]
 pub enum EngineCommand {
     Acknowledge(String, String),
@@ -78,12 +73,10 @@ pub enum EngineCommand {
     ApproveSigned(ApproveSigned),
     Attach(SubmitToken),
     Forget(ForgetRequest, String),
-    /// Forgets an absent script.
     ForgetScript(String, String),
     Import(AdoptRequest, String),
     Inventory(InventoryRequest),
-    /// Records that nothing was sent for these resources since the backup, or what was (no
-    /// resources: for any).
+    /// Records what was sent for these resources (none: for any) since the backup, or nothing.
     Release(ReleaseRequest, String),
     /// Passes a read on to the service; nothing is written.
     RemoteGet(RemoteGet),
@@ -104,7 +97,6 @@ pub struct AllowPrune {
 }
 
 impl AllowPrune {
-    /// Returns true if nothing is permitted.
     pub fn is_empty(&self) -> bool {
         !self.all && self.keys.is_empty()
     }
@@ -119,17 +111,12 @@ pub struct ScriptSet {
     pub problems: usize,
 }
 
-#[derive(Clone, PartialEq, Eq)]
+#[derive(derive_more::Debug, Clone, PartialEq, Eq)]
+#[debug("Notice({} bytes)", body.len())]
 pub struct IncomingWebhook {
     /// The generation of the address at which it arrived.
     pub generation: u32,
     /// The reference at the end of the path.
     pub reference: String,
     pub body: Vec<u8>,
-}
-
-impl std::fmt::Debug for IncomingWebhook {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Notice({} bytes)", self.body.len())
-    }
 }

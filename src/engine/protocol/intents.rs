@@ -32,7 +32,6 @@ pub struct IntentView {
     /// The same name as fields of the service hold it.
     pub mark: String,
     pub at: String,
-    /// Evidence for a person who settles it.
     #[serde(default)]
     pub evidence: IntentEvidence,
 }
@@ -80,8 +79,7 @@ pub struct IntentsView {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(rename = "strays")]
     pub unknown_objects: Vec<UnknownObjectView>,
-    /// The dangerous last resort, which disowns every unknown object at once; `None` if there is no
-    /// such object.
+    /// The last resort, which disowns every unknown object at once; `None` without such an object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_resort: Option<DisownPreview>,
 }
@@ -156,7 +154,6 @@ fn caused_by(cause: &Cause) -> Option<String> {
 pub struct UnknownObjectView {
     pub id: String,
     pub list: String,
-    /// The mark of ours that it carries.
     pub mark: String,
     pub key: Key,
     /// True if it is a second object with that mark.
@@ -170,8 +167,7 @@ pub struct UnknownObjectView {
 pub struct DisownPreview {
     pub command: String,
     pub objects: Vec<DisownedView>,
-    /// Money that the service goes on collecting for them: the `ACTIVE` recurring charges, one
-    /// occurrence of each.
+    /// Money that the service goes on collecting: one occurrence of each `ACTIVE` charge.
     pub totals: Vec<MoneyView>,
     /// Number of those recurring charges.
     pub active: usize,
@@ -192,8 +188,7 @@ pub(crate) fn collected_money(currency: Currency, mode: Mode, amount: i64) -> Mo
     MoneyView { currency: currency.to_string(), mode, meaning: PER_OCCURRENCE.to_owned(), amount }
 }
 
-/// Returns the mode that a merchant was connected in; live if that is not known, the more cautious
-/// assumption.
+/// Returns the mode that a merchant was connected in; if unknown, live as the more cautious one.
 pub(crate) fn merchant_mode(facts: &ReadModel, merchant: &Key) -> Result<Mode, ReadModelError> {
     let known = facts.observed_state(merchant)?;
     let mode = |known: &crate::model::state::observed::Observed| {

@@ -1,10 +1,5 @@
 //! Payers: their links and tokens, pages that are made for one person, and payments.
-//!
-//! Opening a link changes nothing. A link asks for the details that a generation of the document
-//! does not have yet, or for a replacement of the saved ones; a replacement link is valid only
-//! while exactly those details are saved. A token is accepted only while the method asks for one.
-
-use std::fmt;
+//! [`crate::engine::commands::intake`] decides about links and tokens.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize, Serializer};
@@ -51,7 +46,6 @@ pub struct IntakePage {
     pub sort: &'static str,
     pub public_key: String,
     pub merchant: Option<String>,
-    /// Test or live.
     pub mode: Mode,
     /// Address from which the service's own fields are loaded.
     pub service: String,
@@ -59,8 +53,7 @@ pub struct IntakePage {
     pub trouble: Option<String>,
     /// True if saved details exist that these replace.
     pub replaces: bool,
-    /// Number of tokens needed for the details: one for the method, and one for each recurring
-    /// charge that it pays.
+    /// Number of tokens needed: one for the method, and one for each recurring charge of it.
     pub tokens: usize,
 }
 
@@ -71,11 +64,8 @@ pub struct AttachToken {
     #[serde(serialize_with = "serialize_exposed")]
     pub token: Secret,
     /// Further tokens of the same details, one for each recurring charge that the method pays.
-    #[serde(
-        default,
-        serialize_with = "serialize_all_exposed",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(serialize_with = "serialize_all")]
     pub more: Vec<Secret>,
     /// True if the token may replace the saved details. A payer's link contains this itself.
     #[serde(default)]
@@ -95,33 +85,18 @@ fn serialize_exposed<S: Serializer>(token: &Secret, serializer: S) -> Result<S::
     serializer.serialize_str(token.expose())
 }
 
-fn serialize_all_exposed<S: Serializer>(
-    tokens: &[Secret],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
+fn serialize_all<S: Serializer>(tokens: &[Secret], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(tokens.iter().map(Secret::expose))
 }
 
 /// The address; `None`: there is no page to open now.
 pub type PageLink = Option<Secret>;
 
-/// A link on its way to the person who asked for it: it crosses the control socket, and nothing
-/// else.
-#[derive(Clone, PartialEq, Eq, Deserialize)]
+/// A link on its way to the person who asked for it; it crosses the control socket alone.
+#[derive(derive_more::Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[debug("Link(***)")]
 #[serde(transparent)]
-pub struct SecretLink(pub Secret);
-
-impl fmt::Debug for SecretLink {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Link(***)")
-    }
-}
-
-impl Serialize for SecretLink {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.0.expose())
-    }
-}
+pub struct SecretLink(#[serde(serialize_with = "serialize_exposed")] pub Secret);
 
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -28,7 +28,6 @@ pub enum EngineQuery {
     /// One resource with all its properties.
     Resource(Key),
     Metrics,
-    /// Every intent that is not closed.
     Intents,
     Events(EventsWanted),
     Event(String),
@@ -43,7 +42,6 @@ pub enum EngineQuery {
     #[serde(rename = "rehearsing")]
     TrialRun(TrialRunQuery),
     Plan,
-    /// The plan of the resources that the scope selects.
     Scoped(StepSelection),
     /// The same as a plan that can be saved in a file.
     Save(Box<SavePlan>),
@@ -53,8 +51,7 @@ pub enum EngineQuery {
     #[serde(rename = "trail")]
     JournalRefs(WhySubject),
     Addresses,
-    /// The effects whose result was recorded behind this record of the journal, since the process
-    /// began.
+    /// The effects recorded behind this record of the journal, since the process began.
     #[serde(rename = "happened")]
     Effects(u64),
     /// Reads the whole tree, and answers once only outside events remain.
@@ -76,14 +73,12 @@ pub enum Reply {
     Resources(Vec<ResourceView>),
     Resource(Option<Box<ResourceView>>),
     Metrics(Box<Metrics>),
-    /// Open intents and possible orphans.
     Intents(IntentsView),
     Events(Box<EventsView>),
     Event(Option<Box<EventView>>),
     Hooks(Box<HooksView>),
     /// Number of hooks that are run again.
     Replayed(usize),
-    /// Data for scripts, or the reason why there is none.
     #[serde(rename = "known")]
     ScriptData(Result<Value, String>),
     Plan(Box<PlanView>),
@@ -121,18 +116,14 @@ pub enum Reply {
     Addresses(Vec<(WebhookAddress, Rotation)>),
     /// The addresses that a rotation concerned, or the reason of its refusal.
     Rotated(Result<Vec<WebhookAddress>, String>),
-    /// Result of a compaction of the state, or the reason of its failure.
     Compacted(Result<Box<CompactionResult>, String>),
-    /// Result of a change of the state's key, or the reason why there was none.
     Rekeyed(Result<Rekeyed, String>),
-    /// Content of the lists of events, or the reason why they were not read.
     Recovered(Result<Vec<ResyncedEvents>, String>),
     /// The acknowledged resource that was made again; `None`: no such intent is listed.
     OrphanSeen(Option<Key>),
     /// Number of acknowledged failures and actions.
     Dismissed(usize),
-    /// Number of values that a forgotten script kept; `None`: there is no such script, or it is in
-    /// use.
+    /// Number of values that a forgotten script kept; `None`: no such script, or it is in use.
     ScriptForgotten(Option<usize>),
     /// An answer from the local data beside the engine.
     #[serde(rename = "told")]
@@ -164,8 +155,7 @@ impl Query for EngineQuery {
     }
 }
 
-/// Makes a type of each query: its parameters, its answer, the query, and the replies that hold
-/// the answer.
+/// Makes a type of each query: its parameters, answer and query, and the replies that hold it.
 macro_rules! queries {
     ($($name:ident $(($($field:ident: $type:ty),+))? -> $answer:ty:
         $query:expr, $($reply:pat => $value:expr),+;)*) => {$(

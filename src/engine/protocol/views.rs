@@ -51,8 +51,7 @@ pub struct Overview {
 }
 
 impl Overview {
-    /// Returns true if no task is under way: an unready resource then waits for a person or an
-    /// outside event.
+    /// Returns true if no task is under way: an unready resource waits for a person or event.
     pub fn is_at_rest(&self) -> bool {
         self.under_way == 0
     }
@@ -72,7 +71,6 @@ pub struct ResourceView {
     /// One sentence.
     pub message: String,
     pub remote_id: Option<String>,
-    /// Its conditions, each with status, reason and time.
     #[serde(default)]
     pub conditions: Vec<Condition>,
     pub verdict: String,
@@ -136,7 +134,6 @@ pub struct PlanView {
     pub position: u64,
     /// Hash of that record.
     pub head: String,
-    /// The git commit of the tree.
     pub commit: Option<String>,
     /// A digest of the paths and bytes of the files behind the plan.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -154,7 +151,6 @@ pub struct PlanView {
     pub resources: usize,
     /// Every step that is not settled, in dependency order.
     pub steps: Vec<StepView>,
-    /// Sums of the steps' money.
     pub totals: Vec<MoneyView>,
     /// Money due by month, before and after these steps, for the resources that they change.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -202,7 +198,6 @@ pub struct StepView {
     pub line: Option<usize>,
     /// Field by field, private values masked.
     pub changes: Vec<FieldChange>,
-    /// Money that the step moves.
     pub money: Vec<MoneyView>,
     /// Change of the money due in each month; the plan has the sums.
     #[serde(skip)]
@@ -229,7 +224,6 @@ pub struct MoneyView {
     /// ISO 4217.
     pub currency: String,
     pub mode: Mode,
-    /// The purpose of the money.
     pub meaning: String,
     /// In minor units.
     pub amount: i64,
@@ -287,7 +281,6 @@ impl TrafficView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnknownName {
     pub key: Key,
-    /// The most similar name, if there is one.
     pub nearest: Option<String>,
 }
 

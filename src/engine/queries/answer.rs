@@ -7,7 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::base::clock::timestamp;
 use crate::client::gate::DownHost;
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::protocol::diagnostics::{EventTotals, Metrics, StateReply};
 use crate::engine::protocol::query::{EngineQuery, Reply};
 use crate::engine::protocol::views::{DownHostView, Overview, TrafficView};
@@ -19,7 +19,7 @@ use crate::plan::state_view::StateView;
 use crate::store::writer::core::CLASSES_US;
 
 impl EngineView<'_> {
-    pub fn answer(&self, question: EngineQuery) -> Result<Reply, EngineError> {
+    pub fn answer(&self, question: EngineQuery) -> EngineResult<Reply> {
         Ok(match question {
             EngineQuery::Overview => Reply::Overview(self.overview()),
             EngineQuery::Resources => Reply::Resources(
@@ -49,9 +49,7 @@ impl EngineView<'_> {
                 Reply::State(StateReply::Trail(locate(&self.shared.facts, &wanted, head)?))
             }
             EngineQuery::Addresses => Reply::Addresses(self.shared.facts.rotations()?),
-            EngineQuery::Effects(position) => {
-                Reply::Effects(self.shared.effect_log.since(position))
-            }
+            EngineQuery::Effects(since) => Reply::Effects(self.shared.effect_log.since(since)),
             EngineQuery::Settle => Reply::Settled,
         })
     }
@@ -60,15 +58,14 @@ impl EngineView<'_> {
         let totals = self.planner.totals();
         let resources = self.planner.count();
         let head = self.shared.writer.head();
+        let failed = self.scheduler.failures.attention_count();
         Overview {
             resources,
             ready: resources.saturating_sub(totals.unready_count()),
             changes: totals.changes(),
-            stuck: totals
-                .needing_attention()
-                .saturating_add(self.scheduler.failures.attention_count()),
+            stuck: totals.needing_attention().saturating_add(failed),
             orphaned: totals.count_of(PlannedAction::Orphan),
-            suspended: self.suspended_count(),
+            suspended: self.known_state.suspension_count(self.shared.now()),
             under_way: self.scheduler.busy.len().saturating_add(self.scheduler.queue.len()),
             open_intents: self.known_state.open_intents().len(),
             broken: self.known_state.desired().broken.len(),
@@ -79,7 +76,7 @@ impl EngineView<'_> {
         }
     }
 
-    pub(crate) fn metrics(&self) -> Result<Metrics, EngineError> {
+    pub(crate) fn metrics(&self) -> EngineResult<Metrics> {
         let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
         let mut conditions: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
         for step in self.planner.steps() {
@@ -110,15 +107,14 @@ impl EngineView<'_> {
         })
     }
 
-    fn event_totals(&self) -> Result<EventTotals, EngineError> {
+    fn event_totals(&self) -> EngineResult<EventTotals> {
         let facts = &self.shared.facts;
         let now = self.shared.now();
         let since = |at: DateTime<Utc>| now.signed_duration_since(at).num_seconds().max(0);
         let mut totals = EventTotals::default();
         for (merchant, ledger) in facts.ledgers_by_merchant()? {
-            totals.hooks_stopped = totals
-                .hooks_stopped
-                .saturating_add(to_u64(facts.stopped_scripts(&merchant)?.len()));
+            let stopped = to_u64(facts.stopped_scripts(&merchant)?.len());
+            totals.hooks_stopped = totals.hooks_stopped.saturating_add(stopped);
             totals.ledger.add(&ledger);
             totals.horizon_age_seconds = totals.horizon_age_seconds.max(ledger.horizon.map(since));
         }
@@ -152,20 +148,18 @@ impl EngineView<'_> {
 
     pub(crate) fn traffic(&self) -> TrafficView {
         let traffic = self.shared.limiter.traffic();
-        let view = |silent: DownHost| self.down_host_view(&silent);
+        let span = |duration| TimeDelta::from_std(duration).unwrap_or(TimeDelta::MAX);
+        let view = |DownHost { host, since, next, .. }: DownHost| {
+            let now = self.shared.now();
+            let since = now.checked_sub_signed(span(since)).unwrap_or(now);
+            let next = now.checked_add_signed(span(next)).unwrap_or(now);
+            DownHostView { host, since: timestamp(&since), next: timestamp(&next) }
+        };
         TrafficView {
             slowed: traffic.slowed,
             throttled: traffic.throttled,
             silent: traffic.down_hosts.into_iter().map(view).collect(),
         }
-    }
-
-    fn down_host_view(&self, silent: &DownHost) -> DownHostView {
-        let now = self.shared.now();
-        let span = |duration| TimeDelta::from_std(duration).unwrap_or(TimeDelta::MAX);
-        let since = now.checked_sub_signed(span(silent.since)).unwrap_or(now);
-        let next = now.checked_add_signed(span(silent.next)).unwrap_or(now);
-        DownHostView { host: silent.host.clone(), since: timestamp(&since), next: timestamp(&next) }
     }
 }
 

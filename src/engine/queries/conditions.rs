@@ -23,7 +23,6 @@ pub(crate) struct ConditionInputs<'a> {
     /// True if it is suspended, by a person or by its document.
     pub suspended: bool,
     pub unable: Option<&'a TaskFailure>,
-    /// The confidence in the known state of its object.
     pub confidence: Option<Confidence>,
 }
 
@@ -61,31 +60,23 @@ pub(crate) fn conditions(known: &ConditionInputs<'_>) -> Vec<Condition> {
 /// A CamelCase word and a sentence.
 type ReasonText = (&'static str, String);
 
-/// Returns the reason and the message of a resource that matches its document, as far as that was
-/// verified.
+/// Returns reason and message of a resource that matches its document, as far as verified.
 pub(crate) fn in_sync(known: &ConditionInputs<'_>) -> ReasonText {
     let last = known.observed.map(|observed| timestamp(&observed.at));
     let last = last.unwrap_or_else(|| "an unknown time".to_owned());
-    match known.confidence {
-        Some(Confidence::CannotBeVerified) => (
-            "NotVerified",
-            format!("last known to match the file at {last}; the service does not show it since"),
-        ),
-        Some(Confidence::LastKnown) => (
-            "NotVerified",
-            format!("last known to match the file at {last}; it was not read again since"),
-        ),
-        Some(Confidence::Verified) | None => ("InSync", known.step.reason.to_string()),
-    }
+    let why = match known.confidence {
+        Some(Confidence::CannotBeVerified) => "the service does not show it since",
+        Some(Confidence::LastKnown) => "it was not read again since",
+        Some(Confidence::Verified) | None => return ("InSync", known.step.reason.to_string()),
+    };
+    ("NotVerified", format!("last known to match the file at {last}; {why}"))
 }
 
 fn synced_condition(known: &ConditionInputs<'_>, status: ConditionStatus) -> ReasonText {
     let step = known.step;
     match (status, known.unable) {
         (ConditionStatus::True, _) if step.reason == Reason::Settled => in_sync(known),
-        (ConditionStatus::False, Some(unable)) => {
-            (failure_reason(unable), unable.message().to_owned())
-        }
+        (ConditionStatus::False, Some(why)) => (failure_reason(why), why.message().to_owned()),
         _ => (step.reason.word(), step.reason.to_string()),
     }
 }
@@ -147,8 +138,7 @@ fn change_time(known: &ConditionInputs<'_>) -> Option<DateTime<Utc>> {
     }
 }
 
-/// Returns true if a reason stems from the files or from other resources, and from no record about
-/// this one.
+/// Returns true if a reason stems from files or other resources, and from no record about this.
 fn stems_from_files(reason: &Reason) -> bool {
     matches!(
         reason,

@@ -5,17 +5,15 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::protocol::events::{
     EventView, EventsView, EventsWanted, IgnoredView, ReceiverView,
 };
 use crate::engine::view::EngineView;
 use crate::model::events::event::{EventEntry, EventStatus, PartnerWebhook};
 
-/// Time in which the partner's webhooks are retried: 25 more tries, ten minutes apart (partner-api,
-/// Delivery rules, 3).
+/// Span of the partner's webhook retries: 25, ten minutes apart (partner-api, Delivery rules, 3).
 const SENDER_TRIES_FOR: TimeDelta = TimeDelta::minutes(250);
-
 /// Shortest absence of the receiver that is reported.
 const AWAY_MIN: TimeDelta = TimeDelta::minutes(20);
 
@@ -26,7 +24,7 @@ fn ignored_view(one: PartnerWebhook) -> IgnoredView {
 
 impl EngineView<'_> {
     /// Returns events, newest first, and the state of their receiver.
-    pub(crate) fn events(&self, wanted: &EventsWanted) -> Result<EventsView, EngineError> {
+    pub(crate) fn events(&self, wanted: &EventsWanted) -> EngineResult<EventsView> {
         let mut view = EventsView { away: self.absence_message(), ..EventsView::default() };
         let merchants = self.snapshot().merchants();
         let chosen = |merchant: &&Key| wanted.merchant.as_ref().is_none_or(|one| one == *merchant);
@@ -49,7 +47,7 @@ impl EngineView<'_> {
         Ok(view)
     }
 
-    pub(crate) fn event(&self, id: &str) -> Result<Option<EventView>, EngineError> {
+    pub(crate) fn event(&self, id: &str) -> EngineResult<Option<EventView>> {
         for merchant in self.snapshot().merchants() {
             if let Some(entry) = self.shared.facts.event(&merchant, id)? {
                 return Ok(Some(event_view(&merchant, id, &entry)));
@@ -58,20 +56,15 @@ impl EngineView<'_> {
         Ok(None)
     }
 
-    fn views(
-        &self,
-        merchant: &Key,
-        ids: Vec<String>,
-        into: &mut Vec<EventView>,
-    ) -> Result<(), EngineError> {
+    fn views(&self, merchant: &Key, ids: Vec<String>, to: &mut Vec<EventView>) -> EngineResult<()> {
         for id in ids {
             let entry = self.shared.facts.event(merchant, &id)?;
-            into.extend(entry.map(|entry| event_view(merchant, &id, &entry)));
+            to.extend(entry.map(|entry| event_view(merchant, &id, &entry)));
         }
         Ok(())
     }
 
-    fn receiver(&self, merchant: &Key) -> Result<ReceiverView, EngineError> {
+    fn receiver(&self, merchant: &Key) -> EngineResult<ReceiverView> {
         let ledger = self.shared.facts.event_ledger(merchant)?;
         let now = self.shared.now();
         let since = |at: Option<DateTime<Utc>>| {
@@ -85,8 +78,7 @@ impl EngineView<'_> {
         })
     }
 
-    /// Message if the receiver was absent before this process began: partner webhooks of that time
-    /// may be lost.
+    /// Message if the receiver was absent before this process: webhooks of that time may be lost.
     fn absence_message(&self) -> Option<String> {
         let (from, to) = self.event_schedule.away?;
         let away = to.signed_duration_since(from);

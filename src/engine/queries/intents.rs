@@ -6,7 +6,7 @@ use crate::base::clock::timestamp;
 use crate::base::hash::SourceId;
 use crate::base::id::{Key, Mode};
 use crate::base::money::Currency;
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::protocol::intents::{
     DisownPreview, DisownedView, IntentView, IntentsView, RemadeView, UnknownObjectView,
     collected_money, evidence, merchant_mode, unsettled_reason,
@@ -22,7 +22,7 @@ use crate::store::read_model::model::{ReadModel, ReadModelError};
 const EMPTY_REMOTE: &str = "reckon init --empty-remote";
 
 impl EngineView<'_> {
-    pub fn intents(&self) -> Result<IntentsView, EngineError> {
+    pub fn intents(&self) -> EngineResult<IntentsView> {
         let mut open: Vec<&OpenIntent> =
             self.known_state.open_intents().map(|open| &**open).collect();
         open.sort_by_key(|open| open.intent.id);
@@ -39,7 +39,7 @@ impl EngineView<'_> {
     }
 
     /// Returns every unknown object that blocks a resource.
-    pub(crate) fn unknown_objects(&self) -> Result<Vec<UnknownObjectView>, EngineError> {
+    pub(crate) fn unknown_objects(&self) -> EngineResult<Vec<UnknownObjectView>> {
         let holders = self.shared.facts.unknown_objects()?;
         if holders.is_empty() {
             return Ok(Vec::new());
@@ -96,14 +96,8 @@ fn unknown_object_view(
         None => format!("reckon import KIND/NAME {id}"),
     };
     let way_out = vec![import, format!("reckon forget {id}")];
-    UnknownObjectView {
-        id: id.to_string(),
-        list: list.clone(),
-        mark: mark.to_string(),
-        key,
-        second: *second,
-        way_out,
-    }
+    let (id, mark, list) = (id.to_string(), mark.to_string(), list.clone());
+    UnknownObjectView { id, list, mark, key, second: *second, way_out }
 }
 
 /// Lists the objects with unknown marks that a state has found so far.
@@ -115,10 +109,8 @@ pub fn disown_preview(facts: &ReadModel) -> Result<DisownPreview, ReadModelError
     let mut sums: BTreeMap<(Currency, Mode), i64> = BTreeMap::new();
     for (id, holder) in facts.unknown_objects()? {
         let Some(known) = facts.observed_state(&holder)? else { continue };
-        let found = known
-            .unknown_objects
-            .iter()
-            .find(|stray| stray.id.as_str() == id && !stray.is_duplicate);
+        let mut strays = known.unknown_objects.iter();
+        let found = strays.find(|stray| stray.id.as_str() == id && !stray.is_duplicate);
         let Some(stray) = found else { continue };
         let mode = merchant_mode(facts, &known.merchant)?;
         if let Some(active) = stray.collection.as_ref().filter(|collects| collects.is_active()) {
@@ -128,10 +120,8 @@ pub fn disown_preview(facts: &ReadModel) -> Result<DisownPreview, ReadModelError
         }
         all.objects.push(disowned_view(stray, known.merchant.clone(), mode));
     }
-    all.totals = sums
-        .into_iter()
-        .map(|((currency, mode), sum)| collected_money(currency, mode, sum))
-        .collect();
+    let money = |((currency, mode), sum)| collected_money(currency, mode, sum);
+    all.totals = sums.into_iter().map(money).collect();
     Ok(all)
 }
 

@@ -111,26 +111,18 @@ fn of_event(
 fn event_words(merchant: &Key, id: &str, event: &EventEntry) -> String {
     let merchant = merchant.short();
     let first = timestamp(&event.first);
-    match &event.status {
+    let what = match &event.status {
         EventStatus::Verified(told) => {
             let VerifiedEvent { kind, created, resources: about, .. } = &**told;
             let names: Vec<String> = about.iter().map(Key::short).collect();
             let names = if names.is_empty() { merchant.clone() } else { names.join(", ") };
-            format!(
-                "event {id} of {merchant}: {kind}, created {}, about {names}",
-                timestamp(created)
-            )
+            format!("{kind}, created {}, about {names}", timestamp(created))
         }
-        EventStatus::Waiting => {
-            format!("event {id} of {merchant}: posted at {first}, not yet read from the service")
-        }
-        EventStatus::OtherMode => {
-            format!("event {id} of {merchant}: posted at {first} to the address of the other mode")
-        }
-        EventStatus::Forged => {
-            format!("event {id} of {merchant}: posted at {first}; the service has no such event")
-        }
-    }
+        EventStatus::Waiting => format!("posted at {first}, not yet read from the service"),
+        EventStatus::OtherMode => format!("posted at {first} to the address of the other mode"),
+        EventStatus::Forged => format!("posted at {first}; the service has no such event"),
+    };
+    format!("event {id} of {merchant}: {what}")
 }
 
 fn object_words(merchant: &Key, object: &RemoteObject) -> String {

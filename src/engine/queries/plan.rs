@@ -59,9 +59,8 @@ impl EngineView<'_> {
         }
     }
 
-    /// Returns a keyed digest over every step that changes something: its resource, its verdict,
-    /// its document, its object and the money that it moves. It does not depend on the time of day,
-    /// nor on steps that do nothing.
+    /// Returns a keyed digest over every step that changes something: its resource, verdict,
+    /// document, object and money. It depends on neither the time of day nor any other step.
     pub(crate) fn checksum<'a>(&self, steps: impl Iterator<Item = &'a Step>) -> String {
         let changing = steps.filter(|step| unlimited_verdict(step).is_change());
         let about: Vec<Value> = changing.map(|step| self.approved_parts(step)).collect();
@@ -90,6 +89,7 @@ pub(crate) fn is_settled(step: &Step) -> bool {
 }
 
 pub(crate) fn step_view(step: &Step) -> StepView {
+    let limit = if let Reason::OverLimit(over) = &step.reason { Some(over.clone()) } else { None };
     let money = step.money.iter().map(|money| MoneyView {
         currency: money.amount.currency().to_string(),
         mode: money.mode,
@@ -109,7 +109,7 @@ pub(crate) fn step_view(step: &Step) -> StepView {
         changes: step.changes.clone(),
         money: money.collect(),
         due: Vec::new(),
-        limit: None,
+        limit,
         replaces: step.replaces.clone(),
         removal: step.reason.removal(),
         problems: Vec::new(),
@@ -122,7 +122,6 @@ pub(crate) fn with_plan_checksum(mut view: StepView, step: &Step, checksum: &str
     if let Reason::OverLimit(over) = &step.reason {
         let short: String = checksum.chars().take(CHECKSUM_SHORT).collect();
         view.message = over.for_plan(&short);
-        view.limit = Some(over.clone());
     }
     view
 }
@@ -181,10 +180,7 @@ impl PlanView {
 
 /// Builds the view of one step; a removed resource has the place of its former document.
 fn step_with_place(step: &Step, before: &Desired) -> StepView {
-    let mut view = step_view(step);
-    if let Reason::OverLimit(over) = &step.reason {
-        view.limit = Some(over.clone());
-    }
+    let view = step_view(step);
     let old = before.manifests.get(&step.key).filter(|_| view.file.is_none());
     let Some(place) = old.map(|manifest| &manifest.place) else { return view };
     StepView { file: Some(place.file.to_string()), line: Some(place.line), ..view }
@@ -192,8 +188,7 @@ fn step_with_place(step: &Step, before: &Desired) -> StepView {
 
 fn names_in_neither(before: &Desired, after: &Desired, scope: &StepSelection) -> Vec<UnknownName> {
     let known = |key: &Key| {
-        let in_tree =
-            |tree: &Desired| tree.manifests.contains_key(key) || tree.broken.contains(key);
+        let in_tree = |one: &Desired| one.manifests.contains_key(key) || one.broken.contains(key);
         in_tree(before) || in_tree(after)
     };
     let keys = before.manifests.keys().chain(after.manifests.keys());

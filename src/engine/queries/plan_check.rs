@@ -9,7 +9,7 @@ use chrono::TimeDelta;
 
 use crate::base::hash::{Digest, sha256};
 use crate::base::id::{Key, Mode};
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::limits::rules::{PlanLimitExceeded, SpendBudget, day};
 use crate::engine::view::EngineView;
 use crate::kinds::planning::step::merchant_of;
@@ -30,7 +30,6 @@ type PlannedSums = BTreeMap<(Mode, Option<Key>), RunningTotals>;
 
 /// Code of a request that the service refused.
 const REFUSED: &str = "reckon::service::refused";
-
 /// Hours by which a day ends later in the last time zone than in UTC.
 const LAST_ZONE: TimeDelta = TimeDelta::hours(12);
 
@@ -47,7 +46,7 @@ impl EngineView<'_> {
         &self,
         guard: &SpendBudget,
         tree: &str,
-    ) -> Result<Vec<PlanLimitExceeded>, EngineError> {
+    ) -> EngineResult<Vec<PlanLimitExceeded>> {
         let now = guard.now();
         let (run, today) = (SpendBudget::run(tree, now), day(now));
         let limits = &guard.rules.limits;
@@ -58,15 +57,12 @@ impl EngineView<'_> {
                 Some(merchant) => limits.merchants.get(merchant),
             };
             let Some(section) = section else { continue };
-            let with = |span, name: &str| -> Result<RunningTotals, EngineError> {
+            let with = |span, name: &str| -> EngineResult<RunningTotals> {
                 let counted = guard.facts.tally((span, name), mode, merchant.as_ref())?;
                 Ok(add_planned(counted, &planned))
             };
-            let over = check_plan(
-                section,
-                &with(LimitPeriod::Run, &run)?,
-                &with(LimitPeriod::Day, &today)?,
-            );
+            let in_run = with(LimitPeriod::Run, &run)?;
+            let over = check_plan(section, &in_run, &with(LimitPeriod::Day, &today)?);
             let over = over.into_iter().filter(|(about, _)| about.is_in(&planned));
             found.extend(over.map(|(about, over)| PlanLimitExceeded {
                 mode,
@@ -79,7 +75,7 @@ impl EngineView<'_> {
     }
 
     /// Sums all steps that are not approved, and that no limit of their own blocks.
-    fn planned_sums(&self, guard: &SpendBudget) -> Result<PlannedSums, EngineError> {
+    fn planned_sums(&self, guard: &SpendBudget) -> EngineResult<PlannedSums> {
         let (kept, now) = (guard.facts.plan_approvals()?, guard.now());
         let rules = &guard.rules.approvals;
         let mut planned = PlannedSums::new();
@@ -102,8 +98,8 @@ impl EngineView<'_> {
         let mut modes: BTreeMap<Key, Option<Mode>> = BTreeMap::new();
         self.planner.steps().filter_map(move |step| {
             let over = matches!(step.reason, Reason::OverLimit(_));
-            let stake = Exposure::new(&step.money, step.counts);
-            if stake.is_empty() || !(over || step.action.is_change()) {
+            let exposure = Exposure::new(&step.money, step.counts);
+            if exposure.is_empty() || !(over || step.action.is_change()) {
                 return None;
             }
             let manifest = self.known_state.desired().manifests.get(&step.key);
@@ -113,15 +109,8 @@ impl EngineView<'_> {
             let mode = *modes.entry(merchant.clone()).or_insert_with(|| self.mode(&merchant));
             let said = manifest.map(|manifest| manifest.annotations.generation);
             let generation = generation_of(said, known.as_deref());
-            let key = step.key.clone();
-            Some(SpendRequest {
-                key,
-                merchant,
-                mode: mode?,
-                generation,
-                amountless_digest: None,
-                exposure: stake,
-            })
+            let (key, mode, amountless_digest) = (step.key.clone(), mode?, None);
+            Some(SpendRequest { key, merchant, mode, generation, amountless_digest, exposure })
         })
     }
 
@@ -148,10 +137,8 @@ impl EngineView<'_> {
 
     /// Returns warnings of dates that are over, if an object is to be created.
     fn overdue(&self, step: &Step) -> Vec<PlacedIssue> {
-        let is_new = matches!(
-            step.action,
-            PlannedAction::Create | PlannedAction::Wait | PlannedAction::Blocked
-        ) && step.remote_id.is_none();
+        let creating = [PlannedAction::Create, PlannedAction::Wait, PlannedAction::Blocked];
+        let is_new = creating.contains(&step.action) && step.remote_id.is_none();
         let manifest = self.known_state.desired().manifest(&step.key).filter(|_| is_new);
         let today = self.shared.now().checked_sub_signed(LAST_ZONE);
         let row = register::find(step.key.kind.as_str());
@@ -162,8 +149,7 @@ impl EngineView<'_> {
         issues.iter().filter_map(|issue| self.known_state.files.place(&step.key, issue)).collect()
     }
 
-    /// Returns the messages of the refusal in a step's reason, each at its field; empty for any
-    /// other step.
+    /// Returns the messages of a step's refusal, each at its field; empty for any other step.
     fn refusals(&self, step: &Step) -> Vec<PlacedIssue> {
         if !matches!(step.reason, Reason::Refused(_)) {
             return Vec::new();
@@ -194,9 +180,8 @@ fn add_planned(mut counted: RunningTotals, planned: &RunningTotals) -> RunningTo
 fn refusal_issues(kind: &str, refusal: &ServiceRefusal) -> Vec<Issue> {
     let fields = register::find(kind).map_or(&[][..], |row| row.fields);
     let issue = |message: &ServiceMessage| {
-        let said =
-            message.context.as_ref().and_then(|one| error_field::locate(fields, one.as_str()));
-        let path = said.map_or_else(|| "spec".to_owned(), |path| format!("spec.{path}"));
+        let at = message.context.as_ref().and_then(|one| error_field::locate(fields, one.as_str()));
+        let path = at.map_or_else(|| "spec".to_owned(), |path| format!("spec.{path}"));
         let text = format!("the service refused it (HTTP {}): {}", refusal.status, message.text());
         let help = "change this field: the refused request had no effect and is not sent again";
         Issue::error(REFUSED, &path, text, help)

@@ -37,11 +37,8 @@ impl EngineView<'_> {
 
     /// Returns the status of each condition of a resource, without messages.
     pub(crate) fn statuses(&self, step: &Step) -> [(ConditionType, ConditionStatus); 4] {
-        let unable = self
-            .scheduler
-            .failures
-            .get(&step.key)
-            .filter(|_| self.known_state.open_intent(&step.key).is_none());
+        let unable = self.scheduler.failures.get(&step.key);
+        let unable = unable.filter(|_| self.known_state.open_intent(&step.key).is_none());
         conditions::statuses(step, self.is_suspended(&step.key), unable)
     }
 
@@ -105,12 +102,7 @@ impl EngineView<'_> {
         document.is_some_and(|one| one.annotations.suspend) || self.suspension(key).is_some()
     }
 
-    pub(crate) fn suspended_count(&self) -> usize {
-        self.known_state.suspension_count(self.shared.now())
-    }
-
-    /// Returns the resources that a suspension of this one affects: for a merchant, also those
-    /// without a document.
+    /// Returns the resources that a suspension affects; for a merchant, also undocumented ones.
     pub(crate) fn affected_resources(&self, key: &Key) -> BTreeSet<Key> {
         let whole = key.kind.as_str() == MERCHANT;
         let absent = self.planner.steps().filter(|step| whole && step.place.is_none());
@@ -136,8 +128,7 @@ impl EngineView<'_> {
     }
 }
 
-/// Returns the headline of a resource: the failure of its last attempt, its problem, or its last
-/// known state.
+/// Returns a resource's headline: its last failure, its problem, or its last known state.
 fn headline(known: &conditions::ConditionInputs<'_>) -> (String, String) {
     if let Some(unable) = known.unable {
         return (failure_reason(unable).to_owned(), unable.message().to_owned());

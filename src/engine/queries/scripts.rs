@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::hooks::event::event_value;
 use crate::engine::known::known_state;
 use crate::engine::protocol::hooks::{
@@ -28,14 +28,12 @@ use crate::model::plan::Step;
 use crate::plan::state_view::StateView;
 
 const SHOWN_MAX: usize = 1000;
-
 const MERCHANTS_SHOWN_MAX: usize = 100;
-
 /// The kind beside merchants whose documents have events of their own.
 const APPLICATION: &str = "MerchantApplication";
 
 impl EngineView<'_> {
-    pub(crate) fn hooks_view(&self) -> Result<HooksView, EngineError> {
+    pub(crate) fn hooks_view(&self) -> EngineResult<HooksView> {
         let failed = self.shared.facts.first_failed(SHOWN_MAX)?;
         let (again, dead): (Vec<_>, Vec<_>) =
             failed.iter().partition(|failed| failed.failed.retry_at.is_some());
@@ -45,10 +43,8 @@ impl EngineView<'_> {
         view.undone = self.shared.facts.failed_actions()?.iter().map(failed_action_view).collect();
         for pending in self.shared.facts.first_pending(SHOWN_MAX)? {
             let held = known_state::unprovable_action_reason(&self.shared.facts, &pending)?;
-            view.waiting.push(ActionView {
-                waits: self.doubt_reason(&pending),
-                ..action_view(&pending, held)
-            });
+            let waits = self.doubt_reason(&pending);
+            view.waiting.push(ActionView { waits, ..action_view(&pending, held) });
         }
         view.failed = again.into_iter().map(failed_run_view).collect();
         view.dead = dead.into_iter().map(failed_run_view).collect();
@@ -70,7 +66,7 @@ impl EngineView<'_> {
         }
     }
 
-    pub(crate) fn roster_view(&self) -> Result<Vec<ScriptView>, EngineError> {
+    pub(crate) fn roster_view(&self) -> EngineResult<Vec<ScriptView>> {
         let facts = &self.shared.facts;
         let ledgers = facts.ledgers_by_merchant()?;
         let mut views = Vec::new();
@@ -98,7 +94,7 @@ impl EngineView<'_> {
     }
 
     /// Returns the growing data, against its bounds.
-    pub(crate) fn quotas(&self) -> Result<QuotasView, EngineError> {
+    pub(crate) fn quotas(&self) -> EngineResult<QuotasView> {
         let facts = &self.shared.facts;
         let ledgers = facts.ledgers_by_merchant()?;
         let sum = |of: fn(&EventLedger) -> u64| {
@@ -168,21 +164,16 @@ impl EngineView<'_> {
         let owners = owners.filter(|key| [MERCHANT, APPLICATION].contains(&key.kind.as_str()));
         for owner in owners {
             let entry = self.shared.facts.event(owner, id).map_err(|error| error.to_string())?;
-            match entry.map(|entry| entry.status) {
-                None => {}
+            let why = match entry.map(|entry| entry.status) {
+                None => continue,
                 Some(EventStatus::Verified(told)) => {
                     return event_value(self.shared, &told).map_err(|error| error.to_string());
                 }
-                Some(EventStatus::Waiting) => {
-                    return Err("posted, but not verified yet".to_owned());
-                }
-                Some(EventStatus::Forged) => {
-                    return Err("forged: the service does not have it".to_owned());
-                }
-                Some(EventStatus::OtherMode) => {
-                    return Err("posted to the address of the other mode".to_owned());
-                }
-            }
+                Some(EventStatus::Waiting) => "posted, but not verified yet",
+                Some(EventStatus::Forged) => "forged: the service does not have it",
+                Some(EventStatus::OtherMode) => "posted to the address of the other mode",
+            };
+            return Err(why.to_owned());
         }
         Ok(Value::Null)
     }
@@ -228,8 +219,7 @@ fn failed_action_view(undone: &FailedAction) -> FailedActionView {
     }
 }
 
-/// Returns a person's remedy for an action that was not done. Its name is used up, so that it can
-/// never happen twice.
+/// Returns a person's remedy for an action that was not done; its name is used up for good.
 fn remedy(fate: ActionOutcome, verb: &str) -> &'static str {
     match fate {
         ActionOutcome::Done | ActionOutcome::Skipped => "nothing",
@@ -258,16 +248,8 @@ fn without_secrets(key: &Key, spec: &Value) -> Value {
 }
 
 fn fits(seen: &Value, filter: &Value) -> bool {
-    match filter {
-        Value::Object(fields) => fields
-            .iter()
-            .all(|(name, wanted)| seen.get(name).is_some_and(|seen| fits(seen, wanted))),
-        wanted @ (Value::Null
-        | Value::Bool(_)
-        | Value::Number(_)
-        | Value::String(_)
-        | Value::Array(_)) => seen == wanted,
-    }
+    let Value::Object(fields) = filter else { return seen == filter };
+    fields.iter().all(|(name, wanted)| seen.get(name).is_some_and(|seen| fits(seen, wanted)))
 }
 
 #[cfg(test)]

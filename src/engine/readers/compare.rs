@@ -13,7 +13,7 @@ use crate::base::clock::timestamp;
 use crate::base::hash::{Mark, SourceId};
 use crate::base::id::{Key, RemoteId};
 use crate::effects::merchants::read::{collection_of, mark_of};
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::kinds::register;
 use crate::kinds::remote::readback::{ReadBack, changed_facts, detect_drift};
 use crate::model::record::Record;
@@ -80,14 +80,8 @@ impl ListRead<'_> {
         is_news.then(|| self.record(&found.key, known, applied, facts))
     }
 
-    /// Returns the record of an object that no longer exists.
-    pub(crate) fn missing_record(&self, key: &Key, known: &Observed) -> Option<Record> {
-        self.ended_record(key, known, "it was removed on the service")
-    }
-
-    /// Returns the record of an object that was ended at the service: it is not made again by
-    /// itself.
-    fn ended_record(&self, key: &Key, known: &Observed, why: &str) -> Option<Record> {
+    /// Returns the record of an object that ended at the service: it is not made again by itself.
+    pub(crate) fn ended_record(&self, key: &Key, known: &Observed, why: &str) -> Option<Record> {
         let told = json!({"id": known.remote_id, "why": why});
         let same = |name: &str| known.fact(VANISHED).get(name) == told.get(name);
         let facts = Map::from_iter([(VANISHED.to_owned(), told.clone())]);
@@ -129,12 +123,9 @@ fn without_ignored(
     ignored: &[String],
 ) -> Option<(AppliedSpec, Vec<String>)> {
     let is_ignored = |path: &String| {
-        ignored.iter().any(|one| {
-            one == "*"
-                || path
-                    .strip_prefix(one.as_str())
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        })
+        let rest_behind = |one: &String| path.strip_prefix(one.as_str());
+        let is_field = |rest: &str| rest.is_empty() || rest.starts_with('.');
+        ignored.iter().any(|one| one == "*" || rest_behind(one).is_some_and(is_field))
     };
     let (minded, left): (Vec<String>, Vec<String>) =
         paths.into_iter().partition(|path| !is_ignored(path));
@@ -169,7 +160,7 @@ pub(crate) fn changed_unknown_objects(
     merchant: &Key,
     look: ListReadStart,
     items: &[Value],
-) -> Result<Vec<UnknownObjectsFound>, EngineError> {
+) -> EngineResult<Vec<UnknownObjectsFound>> {
     let mut found: BTreeMap<Key, Vec<UnknownObject>> = BTreeMap::new();
     for key in shared.facts.unknown_objects()?.into_values() {
         found.entry(key).or_default();
@@ -185,7 +176,7 @@ pub(crate) fn changed_unknown_objects(
         let known = shared.facts.observed_state(&key)?;
         let owner = known.as_ref().map_or(merchant, |known| &known.merchant);
         let before = known.as_ref().map_or(&[][..], |known| &known.unknown_objects);
-        let all = merge_unknown(before, now, look.0.list_name);
+        let all = merge_list(before, now, look.0.list_name);
         if *owner == *merchant && all != before {
             let merchant = merchant.clone();
             news.push(UnknownObjectsFound { key, merchant, found: all, at: look.1 });
@@ -196,11 +187,7 @@ pub(crate) fn changed_unknown_objects(
 
 /// Merges earlier and present unknown objects of a list. An unknown mark stays until a person
 /// handles it; a second object that is gone is dropped.
-fn merge_unknown(
-    before: &[UnknownObject],
-    now: Vec<UnknownObject>,
-    list: &str,
-) -> Vec<UnknownObject> {
+fn merge_list(before: &[UnknownObject], now: Vec<UnknownObject>, list: &str) -> Vec<UnknownObject> {
     let stays = |stray: &&UnknownObject| stray.list != list || !stray.is_duplicate;
     let mut all: BTreeMap<RemoteId, UnknownObject> = BTreeMap::new();
     for stray in now.into_iter().chain(before.iter().filter(stays).cloned()) {
@@ -216,7 +203,7 @@ fn unknown_object(
     (back, at): ListReadStart,
     item: &Value,
     declared: bool,
-) -> Result<Option<(Key, UnknownObject)>, EngineError> {
+) -> EngineResult<Option<(Key, UnknownObject)>> {
     let id = item.get("id").and_then(Value::as_str).and_then(|id| RemoteId::new(id).ok());
     let Some((mark, id)) = mark_of(item).zip(id) else { return Ok(None) };
     if is_known_object(shared, &id)? {
@@ -234,16 +221,14 @@ fn unknown_object(
     };
     let under_way = shared.facts.open_intent(&key)?.is_some();
     let partner = &shared.settings.planning.partner;
-    let other = shared
-        .facts
-        .observed_state(&key)?
-        .is_none_or(|known| known.at <= at && is_present(partner, &key, &known, &mark));
+    let known = shared.facts.observed_state(&key)?;
+    let other = known.is_none_or(|one| one.at <= at && is_present(partner, &key, &one, &mark));
     let there = (back.ended_reason)(item).is_none();
     Ok((other && there && !under_way).then(|| (key, stray(true))))
 }
 
 /// Returns true if this is the object of a resource, whatever mark it carries.
-fn is_known_object(shared: &EngineShared, id: &RemoteId) -> Result<bool, EngineError> {
+fn is_known_object(shared: &EngineShared, id: &RemoteId) -> EngineResult<bool> {
     for (key, _) in shared.facts.resources_of_id(id.as_str())? {
         let known = shared.facts.observed_state(&key)?;
         if known.is_some_and(|known| known.remote_id.as_ref() == Some(id)) {
@@ -253,8 +238,7 @@ fn is_known_object(shared: &EngineShared, id: &RemoteId) -> Result<bool, EngineE
     Ok(false)
 }
 
-/// Returns true if a mark belongs to the present object of a resource: a replaced object keeps its
-/// own mark.
+/// Returns true if a mark is that of a resource's present object; a replaced one keeps its own.
 fn is_present(partner: &str, key: &Key, known: &Observed, mark: &Mark) -> bool {
     let generation = known.applied.as_ref().map_or(0, |applied| applied.generation);
     SourceId::new(partner, known.first_name().unwrap_or(key), generation).mark() == *mark
@@ -284,12 +268,12 @@ mod tests {
         ];
         let ids =
             |all: Vec<UnknownObject>| all.iter().map(|one| one.id.to_string()).collect::<Vec<_>>();
-        assert_eq!(ids(merge_unknown(&before, Vec::new(), "cards")), ["b", "c"]);
+        assert_eq!(ids(merge_list(&before, Vec::new(), "cards")), ["b", "c"]);
         assert_eq!(
-            ids(merge_unknown(&before, vec![unknown("d", "cards", true)], "cards")),
+            ids(merge_list(&before, vec![unknown("d", "cards", true)], "cards")),
             ["b", "c", "d"]
         );
-        assert_eq!(merge_unknown(&before, vec![unknown("a", "cards", true)], "cards"), before);
+        assert_eq!(merge_list(&before, vec![unknown("a", "cards", true)], "cards"), before);
     }
 
     #[test]

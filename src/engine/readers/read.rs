@@ -16,21 +16,24 @@ use crate::effects::merchants::authorization::APPLICATION;
 use crate::effects::merchants::read::SURVEY;
 use crate::effects::register::reading_row;
 use crate::engine::handles::access::{self, CredentialError, CredentialSource, access};
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineError, EngineResult, EngineShared};
 use crate::engine::handles::task_result::{TaskFailure, TaskResult};
 use crate::engine::readers::compare;
 use crate::model::effect::RemoteReading;
 use crate::model::record::Record;
 use crate::model::state::observed::{FactSource, Observation, Observed};
 use crate::model::state::orphan::UnknownObjectsFound;
+use crate::store::read_model::model::ReadModelError;
+use crate::store::vault::frame::VaultError;
 use crate::store::vault::keys::SealedValue;
 
 /// Shortest wait before a repeated query while the service is still processing.
 const WAIT_MIN: Duration = Duration::from_secs(1);
 
 /// The reason why a query has no answer.
-#[derive(Debug)]
+#[derive(Debug, derive_more::From)]
 pub(crate) enum ReadFailure {
+    #[from(CredentialError, EngineError, ReadModelError, VaultError)]
     Access(CredentialError),
     /// The service did not answer.
     Read(ReadError),
@@ -50,7 +53,7 @@ pub(crate) async fn read(
     reading: RemoteReading,
     wallet: &CredentialSource,
     write: RecordWhen,
-) -> Result<TaskResult, EngineError> {
+) -> EngineResult<TaskResult> {
     let finished = run_queries(shared, &reading, wallet, write).await;
     finished.or_else(|unread| unread.into_result(shared, reading.key, wallet))
 }
@@ -66,38 +69,29 @@ async fn run_queries(
     let answers = answers(shared, &(row.queries)(&reading.subject), wallet).await?;
     let key = reading.key.clone();
     let failed = match interpret(shared, row, reading, &answers)? {
-        Ok(learned) if write == RecordWhen::IfChanged && is_known(shared, reading, &learned)? => {
+        Ok(learned) if write == RecordWhen::IfChanged && knows(shared, reading, &learned)? => {
             tracing::debug!(%key, reading = reading.name, "unchanged");
             return Ok(TaskResult::Changed(key));
         }
         Ok(learned) => return write_reading(shared, reading, wallet, learned).await,
         Err(failed) => failed,
     };
-    let record = match failed {
-        ReadingError::RetryLater(reason) => {
-            return Ok(TaskResult::retry(key, TaskFailure::Blocked(reason)));
-        }
-        ReadingError::Mismatch(reason) => {
-            return Ok(TaskResult::retry(key, TaskFailure::Mismatch(reason)));
-        }
-        ReadingError::InProgress(reason) => {
-            return Ok(TaskResult::RetryLater(key, TaskFailure::Waiting(reason), WAIT_MIN));
-        }
+    let (failure, wait) = match failed {
+        ReadingError::RetryLater(reason) => (TaskFailure::Blocked(reason), Duration::ZERO),
+        ReadingError::Mismatch(reason) => (TaskFailure::Mismatch(reason), Duration::ZERO),
+        ReadingError::InProgress(reason) => (TaskFailure::Waiting(reason), WAIT_MIN),
         ReadingError::UnknownObjects(found) => {
-            let (key, merchant, at) = (key.clone(), reading.merchant.clone(), shared.now());
-            Record::UnknownObjects(Box::new(UnknownObjectsFound { key, merchant, found, at }))
+            let (merchant, at) = (reading.merchant.clone(), shared.now());
+            let found = UnknownObjectsFound { key: key.clone(), merchant, found, at };
+            shared.write(Vec::new(), vec![Record::UnknownObjects(Box::new(found))]).await?;
+            return Ok(TaskResult::Changed(key));
         }
     };
-    shared.write(Vec::new(), vec![record]).await?;
-    Ok(TaskResult::Changed(key))
+    Ok(TaskResult::RetryLater(key, failure, wait))
 }
 
 /// Returns true if the results of a reading are known already, its secrets included.
-fn is_known(
-    shared: &EngineShared,
-    reading: &RemoteReading,
-    learned: &Learned,
-) -> Result<bool, EngineError> {
+fn knows(shared: &EngineShared, reading: &RemoteReading, learned: &Learned) -> EngineResult<bool> {
     let Some(known) = shared.facts.observed_state(&reading.key)? else { return Ok(false) };
     let open = learned.facts.as_object().into_iter().flatten();
     let same = known.exists == learned.exists
@@ -118,7 +112,7 @@ fn interpret(
     row: &ReadingRow,
     reading: &RemoteReading,
     answers: &[RemoteAnswer],
-) -> Result<Result<Learned, ReadingError>, EngineError> {
+) -> EngineResult<Result<Learned, ReadingError>> {
     let observed = shared.facts.observed_state(&reading.key)?;
     let declared = shared.facts.is_empty_remote()?;
     let knows_mark = |mark: &str| declared || shared.facts.knows_mark(mark).unwrap_or(false);
@@ -147,7 +141,7 @@ async fn write_reading(
         set_field(&mut learned.facts, APPLICATION, Value::Null);
     }
     let (facts, blobs) = seal_facts(shared, &reading.key, learned.facts, &learned.secrets)?;
-    let known = shared.facts.observed_state(&reading.key).map_err(EngineError::from)?;
+    let known = shared.facts.observed_state(&reading.key)?;
     let keys = (&reading.key, &reading.merchant);
     let observation = shared.observation(keys, FactSource::Read, facts);
     let observation = Observation {
@@ -165,8 +159,7 @@ async fn write_reading(
     Ok(TaskResult::Changed(reading.key.clone()))
 }
 
-/// Returns the time of a reading made now. A clock that was set back does not make it older than
-/// the known state.
+/// Returns the time of a reading made now; a clock set back makes it no older than the known state.
 pub(crate) fn not_before_known(now: DateTime<Utc>, known: Option<&Observed>) -> DateTime<Utc> {
     known.map_or(now, |known| now.max(known.at))
 }
@@ -177,7 +170,7 @@ pub(crate) fn seal_facts(
     key: &Key,
     mut facts: Value,
     secrets: &[(&'static str, Secret)],
-) -> Result<(Value, Vec<SealedValue>), EngineError> {
+) -> EngineResult<(Value, Vec<SealedValue>)> {
     let subject = key.to_string();
     let mut blobs = Vec::new();
     for (name, secret) in secrets {
@@ -199,7 +192,7 @@ pub(crate) async fn answers(
     wallet: &CredentialSource,
 ) -> Result<Vec<RemoteAnswer>, ReadFailure> {
     let mut answers = Vec::with_capacity(queries.len());
-    let disowned = shared.facts.disowned_ids().map_err(EngineError::from)?;
+    let disowned = shared.facts.disowned_ids()?;
     for query in queries {
         let access = access(shared, wallet, query.call.auth)?;
         let client = access::client_for(shared, wallet, query.call.auth);
@@ -221,7 +214,7 @@ pub(crate) async fn answers(
 }
 
 /// Turns a failure outside the engine into its text.
-pub(crate) fn or_reason<T>(read: Result<T, ReadFailure>) -> Result<Result<T, String>, EngineError> {
+pub(crate) fn or_reason<T>(read: Result<T, ReadFailure>) -> EngineResult<Result<T, String>> {
     match read {
         Ok(read) => Ok(Ok(read)),
         Err(ReadFailure::Access(CredentialError::Engine(error))) => Err(error),
@@ -235,7 +228,7 @@ pub(crate) async fn one(
     shared: &EngineShared,
     query: RemoteQuery,
     wallet: &CredentialSource,
-) -> Result<Result<Option<RemoteAnswer>, String>, EngineError> {
+) -> EngineResult<Result<Option<RemoteAnswer>, String>> {
     let answers = or_reason(answers(shared, &[query], wallet).await)?;
     Ok(answers.map(|answers| answers.into_iter().next()))
 }
@@ -249,7 +242,6 @@ pub(crate) enum ObjectAnswer {
     NotShown,
 }
 
-/// Reads one object.
 pub(crate) async fn object(
     shared: &EngineShared,
     query: RemoteQuery,
@@ -270,7 +262,7 @@ impl ReadFailure {
         shared: &EngineShared,
         key: Key,
         wallet: &CredentialSource,
-    ) -> Result<TaskResult, EngineError> {
+    ) -> EngineResult<TaskResult> {
         let error = match self {
             Self::Access(error) => return error.into_result(key),
             Self::Read(error) => error,
@@ -288,18 +280,6 @@ impl ReadFailure {
             }
         };
         Ok(TaskResult::RetryLater(key, unable, shared.limiter.time_until_probe()))
-    }
-}
-
-impl From<CredentialError> for ReadFailure {
-    fn from(error: CredentialError) -> Self {
-        Self::Access(error)
-    }
-}
-
-impl From<EngineError> for ReadFailure {
-    fn from(error: EngineError) -> Self {
-        Self::Access(CredentialError::Engine(error))
     }
 }
 

@@ -27,7 +27,6 @@ use crate::model::state::observed::Observed;
 
 /// Delay before a failed read is repeated.
 const AGAIN: Duration = Duration::from_mins(1);
-
 /// Divisor of the interval that gives the largest advance of a read, so that the reads are spread.
 const JITTER_PARTS: u32 = 5;
 
@@ -39,7 +38,6 @@ pub(crate) struct SweepSchedule {
     known: BTreeSet<MerchantList>,
     under_way: BTreeSet<MerchantList>,
     seen: BTreeMap<MerchantList, ListSeen>,
-    /// Lists that a refresh reads.
     requested: VecDeque<MerchantList>,
     /// Refreshes that wait for the reads under way.
     pub(crate) waiters: Vec<oneshot::Sender<Reply>>,
@@ -68,7 +66,9 @@ impl SweepSchedule {
     }
 
     fn sweep_after(&mut self, list: MerchantList, wait: Duration) {
-        self.due.set(list, Instant::now().checked_add(wait));
+        if self.on {
+            self.due.set(list, Instant::now().checked_add(wait));
+        }
     }
 
     pub(crate) fn next_due(&self) -> Option<Instant> {
@@ -88,14 +88,11 @@ impl SweepSchedule {
         let now = Instant::now();
         let mut sweeps = Vec::new();
         while sweeps.len() < slots {
-            let Some(list) = self.take_due(now) else { break };
+            let next = self.requested.pop_front().or_else(|| self.due.pop_due(now));
+            let Some(list) = next else { break };
             sweeps.extend(self.start_sweep(list, cx));
         }
         sweeps
-    }
-
-    fn take_due(&mut self, now: Instant) -> Option<MerchantList> {
-        self.requested.pop_front().or_else(|| self.due.pop_due(now))
     }
 
     /// Returns the read of a list, unless a read is under way or the merchant is not ready.
@@ -103,7 +100,7 @@ impl SweepSchedule {
         let ready = cx.planner.step(&list.0).is_some_and(|step| step.ready);
         let ready = ready && !cx.is_being_removed(&list.0) && !cx.stopping;
         let Some(back) = read_back_of(list.1).filter(|_| ready) else {
-            self.retry_sweep(list);
+            self.sweep_after(list, AGAIN);
             return None;
         };
         if !self.under_way.insert(list.clone()) {
@@ -111,19 +108,12 @@ impl SweepSchedule {
         }
         let (shared, wallet) = (cx.shared.clone(), cx.poll_credentials(&list.0));
         let ignored = cx.ignored_drift();
-        Some(Box::pin(
-            async move { sweep_task::sweep(&shared, list, back, &wallet, &ignored).await },
-        ))
+        let task = async move { sweep_task::sweep(&shared, list, back, &wallet, &ignored).await };
+        Some(Box::pin(task))
     }
 
     pub(crate) fn is_reading(&self, merchant: &Key) -> bool {
         self.under_way.iter().any(|(one, _)| one == merchant)
-    }
-
-    fn retry_sweep(&mut self, list: MerchantList) {
-        if self.on {
-            self.sweep_after(list, AGAIN);
-        }
     }
 
     /// Notes the end of a list read, and schedules the next one.
@@ -143,9 +133,7 @@ impl SweepSchedule {
             }
             None => AGAIN,
         };
-        if self.on {
-            self.sweep_after(list.clone(), wait);
-        }
+        self.sweep_after(list.clone(), wait);
     }
 
     pub(crate) fn take_waiters(&mut self) -> Vec<oneshot::Sender<Reply>> {

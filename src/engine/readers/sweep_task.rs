@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::base::id::{Key, RemoteId};
 use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
 use crate::engine::handles::access::CredentialSource;
-use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::{ListSeen, MerchantList, SweepResult, TaskResult};
 use crate::engine::readers::compare::{ListRead, ListedObject};
 use crate::engine::readers::read::{ObjectAnswer, ReadFailure};
@@ -23,7 +23,7 @@ pub(crate) async fn sweep(
     back: &'static ReadBack,
     wallet: &CredentialSource,
     ignored: &BTreeMap<Key, Box<[String]>>,
-) -> Result<TaskResult, EngineError> {
+) -> EngineResult<TaskResult> {
     let mut batch = SweepBatch::new(shared, wallet, ignored);
     let (seen, touched) = match read::or_reason(batch.read_list(&list, back).await)? {
         Ok(seen) => (Some(seen), batch.touched),
@@ -44,7 +44,7 @@ pub(crate) async fn sweep_each(
 ) -> Result<BTreeSet<Key>, ReadFailure> {
     let mut batch = SweepBatch::new(shared, wallet, ignored);
     for key in keys {
-        let known = shared.facts.observed_state(&key).map_err(EngineError::from)?;
+        let known = shared.facts.observed_state(&key)?;
         let Some(known) = known.filter(|known| known.exists) else { continue };
         let Some((back, id)) = read_back_of(&key, &known).zip(known.remote_id) else { continue };
         let look = ListRead { back, key: &shared.settings.planning.digest_key, at: shared.now() };
@@ -65,16 +65,13 @@ fn expected_objects(
     shared: &EngineShared,
     merchant: &Key,
     back: &'static ReadBack,
-) -> Result<BTreeMap<RemoteId, Key>, EngineError> {
+) -> EngineResult<BTreeMap<RemoteId, Key>> {
     let mut ours = BTreeMap::new();
     shared.facts.each_observed(|key, known| {
         let shown = read_back_of(&key, &known);
         let same = shown.is_some_and(|shown| std::ptr::eq(shown, back));
-        if let (true, true, Some(id)) =
-            (same && known.exists, known.merchant == *merchant, known.remote_id)
-        {
-            ours.insert(id, key);
-        }
+        let is_ours = same && known.exists && known.merchant == *merchant;
+        ours.extend(known.remote_id.filter(|_| is_ours).map(|id| (id, key)));
         Ok(())
     })?;
     Ok(ours)
@@ -86,7 +83,7 @@ fn known_unless_busy(
     shared: &EngineShared,
     key: &Key,
     id: &RemoteId,
-) -> Result<Option<Observed>, EngineError> {
+) -> EngineResult<Option<Observed>> {
     let known = shared.facts.observed_state(key)?.filter(|known| known.on_hold.is_none());
     let known = known.filter(|known| known.exists && known.remote_id.as_ref() == Some(id));
     Ok(if shared.facts.open_intent(key)?.is_some() { None } else { known })
@@ -153,7 +150,7 @@ impl<'a> SweepBatch<'a> {
         let Some(known) = known_unless_busy(self.shared, &key, id)? else { return Ok(()) };
         let query = RemoteQuery::one((look.back.one)(id));
         let told = match read::object(self.shared, query, self.wallet).await? {
-            ObjectAnswer::Gone => look.missing_record(&key, &known),
+            ObjectAnswer::Gone => look.ended_record(&key, &known, "it was removed on the service"),
             ObjectAnswer::Object(item) => {
                 let found = ListedObject { key: key.clone(), item: &item };
                 look.compare(&found, &known, self.paths(&key))
@@ -168,7 +165,7 @@ impl<'a> SweepBatch<'a> {
         self.ignored.get(key).map_or(&[], |paths| paths)
     }
 
-    async fn add(&mut self, key: &Key, record: Option<Record>) -> Result<(), EngineError> {
+    async fn add(&mut self, key: &Key, record: Option<Record>) -> EngineResult<()> {
         if let Some(record) = record {
             self.records.push(record);
             self.touched.insert(key.clone());
@@ -176,7 +173,7 @@ impl<'a> SweepBatch<'a> {
         if self.records.len() >= BATCH_RECORDS_MAX { self.write().await } else { Ok(()) }
     }
 
-    async fn write(&mut self) -> Result<(), EngineError> {
+    async fn write(&mut self) -> EngineResult<()> {
         if self.records.is_empty() {
             return Ok(());
         }

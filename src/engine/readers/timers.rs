@@ -35,8 +35,7 @@ pub(crate) struct RefreshTimer {
 }
 
 impl RefreshTimer {
-    /// Sets the timers of these merchants and resources, since what the planner says of them may
-    /// have changed.
+    /// Sets the timers of these merchants and resources, whose plan may have changed.
     pub(crate) fn note_changes(&mut self, changed: BTreeSet<Key>, planner: &Planner) {
         let now = Instant::now();
         for key in changed {
@@ -81,8 +80,7 @@ impl RefreshTimer {
         self.under_way.remove(merchant)
     }
 
-    /// Returns the readings that are due, by merchant: at most `slots`. A merchant without anything
-    /// to read has none.
+    /// Returns at most `slots` due readings, by merchant; one with nothing to read has none.
     pub(crate) fn due_reads(&mut self, cx: Snapshot<'_>, slots: usize) -> Vec<(Key, Task)> {
         let due = self.blocked.due_by(Instant::now()).filter(|key| !cx.busy.contains(*key));
         let merchants: Vec<Key> = due.take(slots).cloned().collect();
@@ -110,8 +108,7 @@ impl RefreshTimer {
         Some((key, Box::pin(task)))
     }
 
-    /// Returns each due effect that was refused for a reason that may change at the service; it may
-    /// be tried once more.
+    /// Returns each due effect that may be tried once more, since its refusal may change.
     pub(crate) fn due_refusals(&mut self, busy: &BTreeSet<Key>) -> Vec<Key> {
         let due = self.refused.due_by(Instant::now()).filter(|key| !busy.contains(*key));
         let due: Vec<Key> = due.cloned().collect();

@@ -56,24 +56,20 @@ impl Scheduler {
         if working.any(|one| one.name == lane.name && one.merchant == lane.merchant) {
             return Err(LaneBlocked::Running);
         }
-        if let Some(other) = lane.strict.then(|| unsettled_in_lane(key, &lane, open)).flatten() {
-            return Err(LaneBlocked::Unsettled(other));
+        if lane.strict {
+            let mut open = open.filter(|one| one.key != *key && one.merchant == lane.merchant);
+            let is_same = |other: LaneKey| other.name == lane.name;
+            if let Some(other) = open.find(|one| lane_of_intent(one).is_some_and(is_same)) {
+                return Err(LaneBlocked::Unsettled(other.key.short()));
+            }
         }
         self.lanes.working.insert(key.clone(), lane);
         Ok(())
     }
 
-    /// Returns true if an effect may start now. An effect behind one under way waits for it. An
-    /// effect behind one that a person has to settle also waits, and is reported; it is tried again
-    /// once any effect in a lane has ended.
-    pub(crate) fn enter_lane<'a>(
-        &mut self,
-        key: &Key,
-        effect: &Effect,
-        is_being_read: bool,
-        open: impl Iterator<Item = &'a Intent>,
-    ) -> bool {
-        let Err(blocked) = self.take_lane(key, effect, is_being_read, open) else { return true };
+    /// Notes that a resource waits behind an effect. Behind one that a person has to settle it is
+    /// also reported, and tried again once any effect in a lane has ended.
+    pub(crate) fn wait_for_lane(&mut self, key: &Key, blocked: LaneBlocked) {
         self.busy.remove(key);
         self.backoff.clear(key);
         self.lanes.waiting.insert(key.clone());
@@ -81,7 +77,6 @@ impl Scheduler {
             let why = unsettled_message(&other);
             self.failures.insert(key, TaskFailure::Blocked(why));
         }
-        false
     }
 
     /// Queues the resources that waited for a lane.
@@ -97,8 +92,7 @@ impl Scheduler {
         }
     }
 
-    /// Returns true if a task may start now; otherwise its resource is deferred until another task
-    /// of its merchant ends.
+    /// Returns true if a task may start now; else it is deferred until one of its merchant ends.
     pub(crate) fn admit(&mut self, key: &Key, work: &StepWork) -> bool {
         let name = match work {
             StepWork::Effect(effect) => lane_name(&effect.merchant, effect.request.auth),
@@ -153,22 +147,11 @@ impl Scheduler {
         }
     }
 
-    /// Makes every resource due that waits for an unreachable service, since the service answers
-    /// again.
+    /// Makes every resource due that waits for an unreachable service, which answers again.
     pub(crate) fn retry_unreachable(&mut self) {
         let silent = |failure: &TaskFailure| matches!(failure, TaskFailure::Unreachable(_));
         let waiting = self.failures.all().iter().filter(|(_, failure)| silent(failure));
         let waiting: BTreeSet<Key> = waiting.map(|(key, _)| key.clone()).collect();
         self.backoff.make_due(&waiting);
     }
-}
-
-fn unsettled_in_lane<'a>(
-    key: &Key,
-    lane: &LaneKey,
-    open: impl Iterator<Item = &'a Intent>,
-) -> Option<String> {
-    let mut open = open.filter(|one| one.key != *key && one.merchant == lane.merchant);
-    let same = open.find(|one| lane_of_intent(one).is_some_and(|other| other.name == lane.name));
-    same.map(|one| one.key.short())
 }

@@ -29,7 +29,8 @@ struct BackoffEntry {
 #[derive(Debug, Default)]
 pub struct Backoff {
     waiting: BTreeMap<Key, BackoffEntry>,
-    timers: Timers<Key, Instant>,
+    /// Empty if no resource will be retried.
+    pub(crate) timers: Timers<Key, Instant>,
 }
 
 impl Backoff {
@@ -44,8 +45,7 @@ impl Backoff {
         waiting.failures
     }
 
-    /// Makes a resource due at no time: a try of it is under way, or it is given up until something
-    /// about it changes.
+    /// Makes a resource due at no time: a try is under way, or it is given up until a change.
     pub(crate) fn stop(&mut self, key: &Key) {
         if let Some(waiting) = self.waiting.get_mut(key) {
             waiting.queued = false;
@@ -53,8 +53,7 @@ impl Backoff {
         }
     }
 
-    /// Makes these resources due now, since the awaited condition is met. Their failures stay
-    /// counted.
+    /// Makes these resources due now: the awaited condition is met. Failures stay counted.
     pub(crate) fn make_due(&mut self, keys: &BTreeSet<Key>) {
         let now = Instant::now();
         for key in keys {
@@ -82,11 +81,6 @@ impl Backoff {
 
     pub(crate) fn len(&self) -> usize {
         self.waiting.len()
-    }
-
-    /// Returns true if no resource will be retried.
-    pub(crate) fn nothing_due(&self) -> bool {
-        self.timers.is_empty()
     }
 
     pub(crate) fn next_due(&self) -> Option<Instant> {

@@ -37,8 +37,7 @@ impl Failures {
         &self.by_resource
     }
 
-    /// Notes the present step of a resource; `is_possible` is false if there is none, or if the
-    /// step itself needs a person.
+    /// Notes a resource's step; `is_possible` is false without one, or if it needs a person.
     pub(crate) fn note_step(&mut self, key: &Key, is_possible: bool) {
         let needs_attention = self.get(key).is_some_and(TaskFailure::needs_attention);
         self.note_attention(key, is_possible && needs_attention);

@@ -29,6 +29,8 @@ use crate::model::intent::Intent;
 /// Returns true for a resource whose step can be done now.
 pub(crate) type HasWork<'a> = &'a dyn Fn(&Key) -> bool;
 
+#[derive(derive_more::Debug)]
+#[debug("Scheduler({} busy, {} queued)", busy.len(), queue.len())]
 pub(crate) struct Scheduler {
     pub(crate) queue: BTreeSet<Key>,
     pub(crate) busy: BTreeSet<Key>,
@@ -41,12 +43,6 @@ pub(crate) struct Scheduler {
     pub(crate) targets: Option<BTreeSet<Key>>,
     pub(crate) superseded: Arc<KeySet>,
     pub(crate) limiter: Arc<Limiter>,
-}
-
-impl std::fmt::Debug for Scheduler {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Scheduler({} busy, {} queued)", self.busy.len(), self.queue.len())
-    }
 }
 
 impl Scheduler {
@@ -84,7 +80,7 @@ impl Scheduler {
 
     /// Returns true if no resource can start, now or after a wait.
     pub(crate) fn is_idle(&self) -> bool {
-        self.queue.is_empty() && self.backoff.nothing_due()
+        self.queue.is_empty() && self.backoff.timers.is_empty()
     }
 
     /// Forgets the failure and the backoff of a resource, since something about it changed.
@@ -169,17 +165,6 @@ impl LaneTable {
     /// Requests an action again once an effect has ended.
     pub(crate) fn defer_action(&mut self, asked: ActionCommand, reply: oneshot::Sender<Reply>) {
         self.acts.push((asked, reply));
-    }
-
-    /// Takes the waiting actions, to request them again.
-    pub(crate) fn take_deferred(&mut self) -> Vec<DeferredAction> {
-        std::mem::take(&mut self.acts)
-    }
-
-    /// Drops the waiting actions at the end of the process: their clients get no answer, and ask
-    /// again in the next process.
-    pub(crate) fn drop_deferred(&mut self) {
-        self.acts.clear();
     }
 }
 

@@ -262,7 +262,8 @@ fn a_blocked_effect_waits_and_is_queued_once_the_lane_is_free() {
     let second = effect("recurring.change", "b", "m", Value::Null);
     take(&mut scheduler, &first).unwrap();
     scheduler.lock([second.key.clone()]);
-    assert!(!scheduler.enter_lane(&second.key, &second, false, std::iter::empty()));
+    let blocked = take(&mut scheduler, &second).unwrap_err();
+    scheduler.wait_for_lane(&second.key, blocked);
     assert!(!scheduler.busy.contains(&second.key) && scheduler.failures.all().is_empty());
     scheduler.leave_lane(&first.key, &all);
     assert_eq!(scheduler.queue, [second.key].into());
@@ -273,7 +274,8 @@ fn an_effect_behind_an_unsettled_one_is_reported() {
     let mut scheduler = scheduler();
     let unsettled = open(&effect("recurring.change", "a", "m", Value::Null));
     let next = effect("recurring.change", "b", "m", Value::Null);
-    assert!(!scheduler.enter_lane(&next.key, &next, false, [&unsettled].into_iter()));
+    let blocked = scheduler.take_lane(&next.key, &next, false, [&unsettled].into_iter());
+    scheduler.wait_for_lane(&next.key, blocked.unwrap_err());
     let failure = scheduler.failures.get(&next.key).unwrap();
     assert!(failure.needs_attention() && failure.message().contains("reckon intents"));
 }
@@ -308,12 +310,12 @@ fn deferred_actions_are_requested_again_or_dropped_at_the_end() {
     let (reply, _answer) = oneshot::channel();
     let command = ActionCommand { action, actor: "uid 1".to_owned() };
     scheduler.lanes.defer_action(command, reply);
-    let mut deferred = scheduler.lanes.take_deferred();
+    let mut deferred = std::mem::take(&mut scheduler.lanes.acts);
     assert_eq!(deferred.len(), 1);
     let (command, reply) = deferred.remove(0);
     scheduler.lanes.defer_action(command, reply);
-    scheduler.lanes.drop_deferred();
-    assert!(scheduler.lanes.take_deferred().is_empty());
+    scheduler.lanes.acts.clear();
+    assert!(scheduler.lanes.acts.is_empty());
 }
 
 #[test]

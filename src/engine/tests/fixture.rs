@@ -23,6 +23,7 @@ use crate::client::request::ServiceConfig;
 use crate::client::service_client::Client;
 use crate::client::transport::{FaultlessWire, Transport};
 use crate::engine::commands::decision::{Append, CommandWork, Decision};
+use crate::engine::core::coordinator::snapshot;
 use crate::engine::events::schedule::EventSchedule;
 use crate::engine::handles::shared::{
     EngineParts, EngineSettings, EngineShared, SecretError, SecretResolver,
@@ -217,14 +218,11 @@ impl StateFixture {
 
     pub(crate) fn view(&self) -> EngineView<'_> {
         EngineView {
-            shared: &self.shared,
-            known_state: &self.known_state,
-            planner: &self.planner,
+            snapshot: snapshot!(self),
             scheduler: &self.scheduler,
             readers: &self.readers,
             event_schedule: &self.event_schedule,
             scripts: &self.scripts,
-            stopping: self.stopping,
         }
     }
 

@@ -108,7 +108,7 @@ fn an_address_stays_valid_through_one_rotation_that_is_not_finished() {
     let mut one = receiver();
     let address = WebhookAddress::Merchant(merchant());
     let valid = |one: &ReceiverParts| -> Vec<u32> {
-        (0..3).filter(|n| one.receiver.is_address_valid(&address, *n).unwrap()).collect()
+        (0..3).filter(|n| one.receiver.accepts_address(&address, *n).unwrap()).collect()
     };
     let rotate = |one: &mut ReceiverParts, step| {
         let (addresses, actor) = (vec![address.clone()], "ann".to_owned());

@@ -86,7 +86,7 @@ async fn a_resync_of_an_unknown_merchant_or_beside_another_one_is_refused() {
 async fn a_merchant_that_cannot_be_read_yet_is_told_and_holds_up_nothing() {
     let (fixture, mut schedule) = (StateFixture::new(), EventSchedule::default());
     let mut answer = begin(&mut schedule, Some("Merchant/acme"));
-    schedule.list_not_readable(&merchant(), "not connected".to_owned(), &fixture.shared);
+    schedule.list_unreadable(&merchant(), "not connected".to_owned(), &fixture.shared);
     let lists = lists(&mut answer).unwrap();
     assert_eq!((lists[0].waits.as_deref(), lists[0].read), (Some("not connected"), 0));
     schedule.list_resynced(&poll(merchant(), None), &fixture.shared);

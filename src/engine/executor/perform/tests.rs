@@ -138,5 +138,5 @@ fn an_intent_holds_the_effect_and_the_reserved_exposure() {
     let intent = intent(job, request, json!({"before": 1}), &reserved);
     assert_eq!((intent.id, intent.key, intent.expect), (id, effect.key.clone(), effect.expect));
     assert_eq!((intent.mark, intent.baseline), (effect.source_id.mark(), json!({"before": 1})));
-    assert_eq!((intent.at, intent.exposure), (fixture.now(), reserved.stake()));
+    assert_eq!((intent.at, intent.exposure), (fixture.now(), reserved.stake.clone()));
 }

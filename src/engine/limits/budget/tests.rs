@@ -124,8 +124,8 @@ fn intent(id: u64, effect: &Effect, reserved: &Reservation) -> Intent {
         subject: json!(null),
         on_doubt: OnDoubt::Hold,
         cause: Cause::default(),
-        at: reserved.at(),
-        exposure: reserved.stake(),
+        at: reserved.at,
+        exposure: reserved.stake.clone(),
     }
 }
 
@@ -254,7 +254,7 @@ async fn an_effect_that_moves_nothing_reserves_nothing_and_never_waits() {
     let mut idle = effect("b", None, 0);
     idle.request.body = json!({});
     let reserved = guard.reserve(IntentId::new(2), &idle, sha256(b"")).await.unwrap().unwrap();
-    assert!(reserved.stake().is_empty());
+    assert!(reserved.stake.is_empty());
     assert_eq!(guard.counting().pending.len(), 1);
 }
 
