@@ -111,8 +111,6 @@ fn print_failure(failure: &CommandFailure, out: Printer) -> u8 {
     failure.exit.code()
 }
 
-// `chaos`: the simulator as a command.
-
 /// Runs the command. A failure of the product exits with 5, a bug of ours.
 pub(crate) fn run_simulator(args: &ChaosArgs, out: Printer) -> CommandResult {
     let counter = machine::counter(u64::from(args.runs), "worlds");

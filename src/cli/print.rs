@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::args::options::Output;
+use crate::render::diagnostic::OutputStyle;
 use crate::render::progress::without_bar;
 
 /// Columns at which diagnostics are wrapped.
@@ -39,6 +40,11 @@ impl Printer {
         }
     }
 
+    /// Returns the style of diagnostics: coloured only in the form of text.
+    pub(crate) fn diagnostic_look(self) -> OutputStyle {
+        let color = self.color && self.form == Output::Text;
+        OutputStyle { color, unicode: true, width: self.width }
+    }
     /// Prints a result: `value` for programs, `text` for people.
     pub(crate) fn result<T: Serialize>(
         self,

@@ -41,7 +41,7 @@ const TOKEN_FILE_BYTES_MAX: u64 = 64 * 1024;
 #[derive(Debug, Clone)]
 pub(crate) struct ServerClient {
     http: reqwest::Client,
-    address: ServerAddress,
+    pub(crate) address: ServerAddress,
     token: Secret,
 }
 
@@ -86,10 +86,6 @@ impl ServerClient {
                 .help("set SSL_CERT_FILE to a file of certificates to trust")
         })?;
         Ok(Self { http, address, token })
-    }
-
-    pub(crate) fn address(&self) -> &str {
-        &self.address.shown
     }
 
     /// Sends a request and waits for the answer, without a time limit while there are signs of
@@ -158,20 +154,14 @@ impl ServerClient {
         if connecting && cause.contains("certificate") {
             let help =
                 "check the host; trust a certificate authority of your own with SSL_CERT_FILE=FILE";
-            return ControlError::new(
-                TLS,
-                format!("the certificate of {at} is not trusted: {cause}"),
-                help,
-            );
+            let message = format!("the certificate of {at} is not trusted: {cause}");
+            return ControlError::new(TLS, message, help);
         }
         if connecting {
             let help = "check that the daemon runs, and that it or its proxy listens there \
                 (`listen` in its reckon.yaml)";
-            return ControlError::new(
-                UNREACHABLE,
-                format!("{at} cannot be reached: {cause}"),
-                help,
-            );
+            let message = format!("{at} cannot be reached: {cause}");
+            return ControlError::new(UNREACHABLE, message, help);
         }
         let silent = format!("no sign of life for {} seconds", SILENCE_MAX.as_secs());
         self.lost_answer(if slow { &silent } else { &cause })
@@ -300,10 +290,8 @@ fn empty_config() -> CommandResult<Config> {
     let text = format!("apiVersion: {API_VERSION}\nkind: Config\n");
     let config = Config::parse(FILE_NAME, Path::new("."), text.into_bytes());
     config.map_err(|broken| {
-        CommandFailure::bug(format!(
-            "internal error: {} problems in the empty configuration",
-            broken.problems.len()
-        ))
+        let count = broken.problems.len();
+        CommandFailure::bug(format!("internal error: {count} problems in the empty configuration"))
     })
 }
 

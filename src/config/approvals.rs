@@ -51,7 +51,6 @@ pub enum AuthorEvidence {
 pub struct SignedRules {
     /// The folder of the approvals; none: `approvals` beside the specs.
     pub folder: Option<PathBuf>,
-    /// The file of allowed signers, in the form of `ssh-keygen`.
     pub signers: PathBuf,
     pub authors: AuthorEvidence,
     /// The place where the section names the signers, such as `reckon.yaml:14`.

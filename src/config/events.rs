@@ -63,11 +63,8 @@ impl FromText for IpNet {
         let network = text.parse::<Self>().ok();
         let network = network.or_else(|| Some(Self::from(text.parse::<IpAddr>().ok()?)));
         network.map(|network| network.trunc()).ok_or_else(|| {
-            let message = format!("`{text}` is not a network");
-            InvalidValue::new(
-                message,
-                "write it like `192.0.2.0/24`, `2001:db8::/32` or `192.0.2.7`",
-            )
+            let help = "write it like `192.0.2.0/24`, `2001:db8::/32` or `192.0.2.7`";
+            InvalidValue::new(format!("`{text}` is not a network"), help)
         })
     }
 
@@ -180,10 +177,8 @@ impl FromText for ArchiveRetention {
             "keep" => Ok(Self::Keep),
             "drop" => Ok(Self::Drop),
             other => Duration::from_text(other, dir).map(Self::For).map_err(|_| {
-                InvalidValue::new(
-                    format!("`{other}` is not a retention of the history"),
-                    "write `keep`, `drop` or a time such as `365d`",
-                )
+                let help = "write `keep`, `drop` or a time such as `365d`";
+                InvalidValue::new(format!("`{other}` is not a retention of the history"), help)
             }),
         }
     }

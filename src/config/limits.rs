@@ -107,9 +107,7 @@ impl ConfigReader<'_> {
 
     /// Reads the limits of single merchants, by `NAME` or `NAMESPACE/NAME`.
     fn merchant_limits(&mut self, limits: &Node) -> BTreeMap<Key, (String, LimitSection)> {
-        let Some(entry) = limits.present("merchants") else {
-            return BTreeMap::new();
-        };
+        let Some(entry) = limits.present("merchants") else { return BTreeMap::new() };
         if !matches!(entry.value.value, NodeValue::Map(_)) {
             let help = "write `{acme: {per_day: [\"500.00 USD\"]}}`";
             let message = "`merchants` must be a mapping of merchants to limits";
@@ -140,9 +138,9 @@ impl ConfigReader<'_> {
         let mut value = Vec::new();
         for item in self.items(node, name) {
             let found = self.scalar::<Money>(item, item.span.clone());
-            let twice = found
-                .as_ref()
-                .is_some_and(|found| value.iter().any(|one| is_same_currency(one, found)));
+            let is_listed =
+                |found: &Setting<Money>| value.iter().any(|one| is_same_currency(one, found));
+            let twice = found.as_ref().is_some_and(is_listed);
             if twice {
                 let help = "write one amount for each currency";
                 let message = "the list has two amounts of this currency";
@@ -223,17 +221,12 @@ impl ApprovalSettings {
 impl LimitSection {
     /// Returns the limits of the section at a path.
     fn rules(&self, path: &str, env: &dyn EnvSource) -> Result<policy::LimitSet, ConfigError> {
+        let at = |name| format!("{path}.{name}");
         let amounts = |name, limit: &Option<Amounts>| {
-            limit
-                .as_ref()
-                .map(|limit| amount_limit(limit, &format!("{path}.{name}"), env))
-                .transpose()
+            limit.as_ref().map(|limit| amount_limit(limit, &at(name), env)).transpose()
         };
         let count = |name, limit: &Option<Count>| {
-            limit
-                .as_ref()
-                .map(|limit| count_limit(limit, &format!("{path}.{name}"), env))
-                .transpose()
+            limit.as_ref().map(|limit| count_limit(limit, &at(name), env)).transpose()
         };
         Ok(policy::LimitSet {
             per_object: amounts("per_object", &self.per_object)?,

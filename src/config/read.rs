@@ -1,7 +1,6 @@
 //! Turns the bytes of the file into [`Config`], section by section, or into its problems.
 
 use std::collections::BTreeSet;
-use std::net::SocketAddr;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -73,26 +72,22 @@ impl Config {
 
     /// Parses the file's bytes. `name` is the file's name in problems; paths start from `dir`.
     pub fn parse(name: &str, dir: &Path, bytes: Vec<u8>) -> Result<Self, InvalidConfig> {
-        parse(name, dir, bytes)
-    }
-}
-
-fn parse(name: &str, dir: &Path, bytes: Vec<u8>) -> Result<Config, InvalidConfig> {
-    let decoded = decode(bytes);
-    let source = SourceText::new(Arc::from(name), Arc::from(decoded.text.as_str()));
-    let mut reader = ConfigReader::new(&source, dir, &decoded);
-    let config = if decoded.is_good() { reader.file() } else { None };
-    let ConfigReader { findings, variables, .. } = reader;
-    let (hidden, words) = private_ranges(&source);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let problems = findings.iter().map(|finding| source.problem(finding));
-    let (problems, good) =
-        sorted(problems.map(|problem| without_private_words(problem, &words)).collect());
-    match config {
-        Some(config) if good => Ok(Config { variables, ..config }),
-        _ => {
-            let source = MaskedSource::new(&source, &hidden);
-            Err(InvalidConfig { file: Arc::from(name), problems, source })
+        let decoded = decode(bytes);
+        let source = SourceText::new(Arc::from(name), Arc::from(decoded.text.as_str()));
+        let mut reader = ConfigReader::new(&source, dir, &decoded);
+        let config = if decoded.is_good() { reader.file() } else { None };
+        let ConfigReader { findings, variables, .. } = reader;
+        let (hidden, words) = private_ranges(&source);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let problems = findings.iter().map(|finding| source.problem(finding));
+        let (problems, good) =
+            sorted(problems.map(|problem| without_private_words(problem, &words)).collect());
+        match config {
+            Some(config) if good => Ok(Config { variables, ..config }),
+            _ => {
+                let source = MaskedSource::new(&source, &hidden);
+                Err(InvalidConfig { file: Arc::from(name), problems, source })
+            }
         }
     }
 }
@@ -166,9 +161,7 @@ impl ConfigReader<'_> {
             scripts: self.folder(root, "scripts", "scripts"),
             state: self.folder(root, "state", ".reckon"),
             state_mark: self.setting(root, "state_mark"),
-            listen: self
-                .setting::<SocketAddr>(root, "listen")
-                .unwrap_or(Setting::Literal(listen_default())),
+            listen: self.setting(root, "listen").unwrap_or(Setting::Literal(listen_default())),
             public_listen: self.setting(root, "public_listen"),
             public_url: self.setting(root, "public_url"),
             trusted_proxies: self.list(root, "trusted_proxies"),
@@ -207,9 +200,7 @@ impl ConfigReader<'_> {
     }
 
     fn read_programs(&mut self, secrets: &Node) -> Programs {
-        let Some(entry) = secrets.present("exec") else {
-            return Programs::new();
-        };
+        let Some(entry) = secrets.present("exec") else { return Programs::new() };
         if !matches!(entry.value.value, NodeValue::Map(_)) {
             let help = "write `{card-of-jane: [/usr/bin/vault, kv, get, jane]}`";
             let message = "`exec` must be a mapping of names to programs";

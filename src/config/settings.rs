@@ -284,10 +284,8 @@ impl Default for PolicySettings {
 
 impl Default for DoubtSettings {
     fn default() -> Self {
-        Self {
-            grace: Setting::Literal(GRACE_DEFAULT),
-            contact: Setting::Literal(OnDoubt::default()),
-        }
+        let contact = Setting::Literal(OnDoubt::default());
+        Self { grace: Setting::Literal(GRACE_DEFAULT), contact }
     }
 }
 

@@ -30,7 +30,6 @@ const HEALTH_SEATS_EACH: usize = 2;
 /// The bits of an IPv6 address that name a network; one host may use all other bits.
 const NETWORK_BITS: u128 = 0xffff_ffff_ffff_ffff_0000_0000_0000_0000;
 
-/// Use of a seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SeatUse {
     /// Every request.
@@ -69,15 +68,11 @@ impl Seats {
             own < SEATS_EACH && (all < SEATS.saturating_sub(NEWCOMERS) || own < FEW && all < SEATS)
         };
         let health = |all, own| all < HEALTH_SEATS && own < HEALTH_SEATS_EACH;
-        let seat = |sort, taken: &Arc<Mutex<TakenSeats>>| Seat {
-            permits: sort,
-            network,
-            taken: taken.clone(),
-        };
+        let seat = |permits, taken| Seat { permits, network, taken };
         if self.any.lock().take(network, any) {
-            return Some(seat(SeatUse::Any, &self.any));
+            return Some(seat(SeatUse::Any, self.any.clone()));
         }
-        self.health.lock().take(network, health).then(|| seat(SeatUse::Health, &self.health))
+        self.health.lock().take(network, health).then(|| seat(SeatUse::Health, self.health.clone()))
     }
 }
 

@@ -86,7 +86,6 @@ impl Notifier {
     }
 }
 
-/// Returns the body to post.
 fn web_body(message: &OutgoingNotification, form: BodyFormat) -> Result<String, String> {
     if message.to.is_some() {
         let target = &message.target;

@@ -147,10 +147,8 @@ async fn connect(
     let server = AsyncSmtpConnection::connect_tokio1(place, Some(answer), &us, wrapped, None).await;
     let mut server = server.map_err(|error| interpret_early_failure(&error, "the connection"))?;
     if let Some(tls) = upgrade {
-        server
-            .starttls(tls, &us)
-            .await
-            .map_err(|error| interpret_early_failure(&error, "encryption"))?;
+        let upgraded = server.starttls(tls, &us).await;
+        upgraded.map_err(|error| interpret_early_failure(&error, "encryption"))?;
     }
     Ok(server)
 }

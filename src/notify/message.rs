@@ -97,14 +97,12 @@ pub struct SmtpTarget {
     pub encryption: SmtpEncryption,
 }
 
-/// Credentials at a mail server.
 #[derive(Debug, Clone)]
 pub struct SmtpLogin {
     pub user: Secret,
     pub password: Secret,
 }
 
-/// The encryption of the connection to a mail server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SmtpEncryption {
     /// Upgraded by `STARTTLS`; nothing is sent where the server does not support it.

@@ -118,19 +118,13 @@ fn fact(out: &mut String, label: &str, text: &str) {
     push_line!(out, "  {label:LABEL_WIDTH$}{gap}{}", clean(text));
 }
 
-/// Renders the result in one sentence.
 pub fn suspension_result(paused: &SuspensionResult) -> String {
+    let name = |key: &Key| clean(&key.short());
     match paused {
         SuspensionResult::Suspended(suspension) => format!("{}\n", clean(&suspension.to_string())),
-        SuspensionResult::Resumed { key, still: _ } => {
-            format!("{} was resumed\n", clean(&key.short()))
-        }
-        SuspensionResult::NotSuspended { key, still: _ } => {
-            format!("{} was not suspended\n", clean(&key.short()))
-        }
-        SuspensionResult::Unknown { key, nearest: _ } => {
-            format!("no such resource: {}\n", clean(&key.short()))
-        }
+        SuspensionResult::Resumed { key, .. } => format!("{} was resumed\n", name(key)),
+        SuspensionResult::NotSuspended { key, .. } => format!("{} was not suspended\n", name(key)),
+        SuspensionResult::Unknown { key, .. } => format!("no such resource: {}\n", name(key)),
     }
 }
 
@@ -153,12 +147,8 @@ pub fn adoption_result(adopted: &AdoptionReport) -> String {
         push_line!(out, "    {}: {before} → {after}", clean(&change.path));
     }
     if !adopted.unverified_fields.is_empty() {
-        let fields = adopted.unverified_fields.join(", ");
-        push_line!(
-            out,
-            "  not shown by the service, assumed to match the document: {}",
-            clean(&fields)
-        );
+        let fields = clean(&adopted.unverified_fields.join(", "));
+        push_line!(out, "  not shown by the service, assumed to match the document: {fields}");
     }
     out
 }
@@ -182,7 +172,6 @@ pub fn import_candidates(found: &[InventoryItem], folder: &str) -> String {
     out
 }
 
-/// Renders what would be forgotten.
 pub fn forget_request(what: &ForgetRequest) -> String {
     match what {
         ForgetRequest::Resource(key) => format!(
@@ -190,27 +179,23 @@ pub fn forget_request(what: &ForgetRequest) -> String {
             clean(&key.short())
         ),
         ForgetRequest::Object(id) => {
-            format!(
-                "the object {} will be ignored, although it carries your mark",
-                clean(id.as_str())
-            )
+            let id = clean(id.as_str());
+            format!("the object {id} will be ignored, although it carries your mark")
         }
     }
 }
 
 pub fn forget_result(forgot: &ForgetResult) -> String {
     match forgot {
-        ForgetResult::Resource(key, Some(id)) => format!(
-            "{} is forgotten; {} stays unchanged at the service\n",
-            clean(&key.short()),
-            clean(id.as_str())
-        ),
+        ForgetResult::Resource(key, Some(id)) => {
+            let (name, id) = (clean(&key.short()), clean(id.as_str()));
+            format!("{name} is forgotten; {id} stays unchanged at the service\n")
+        }
         ForgetResult::Resource(key, None) => format!("{} is forgotten\n", clean(&key.short())),
-        ForgetResult::Object(id, key) => format!(
-            "{} is ignored from now on; it no longer blocks {}\n",
-            clean(id.as_str()),
-            clean(&key.short())
-        ),
+        ForgetResult::Object(id, key) => {
+            let (id, name) = (clean(id.as_str()), clean(&key.short()));
+            format!("{id} is ignored from now on; it no longer blocks {name}\n")
+        }
         ForgetResult::Unknown(_) => "no such resource or object\n".to_owned(),
         ForgetResult::Refused(why, help) => format!("{}; {}\n", clean(why), clean(help)),
     }
@@ -237,7 +222,6 @@ pub(super) fn unknown_objects(out: &mut String, view: &IntentsView) {
     }
 }
 
-/// Renders the dangerous last resort, with its risk.
 fn last_resort(out: &mut String, unknown: &DisownPreview) {
     let count = count_noun(unknown.objects.len(), "object");
     let text = format!(

@@ -28,7 +28,6 @@ pub fn live_binding(binding: &LiveBinding) -> String {
     out
 }
 
-/// Renders the approval with its actor, and the next step.
 pub fn approval_result(approval: &BindingApproval, is_running: bool) -> String {
     let next = if is_running { "the daemon continues" } else { "run `reckon apply` to continue" };
     let merchant = clean(&approval.binding.merchant.short());
@@ -39,7 +38,6 @@ fn fact(out: &mut String, label: &str, text: &str) {
     push_line!(out, "  {label:LABEL_WIDTH$}{text}");
 }
 
-/// Renders the approved steps and amounts, the approver, and the number of missing approvers.
 pub fn plan_approval_result(answer: &PlanApprovalResult) -> String {
     let PlanApprovalResult::Approved { approval, approved_by, approvers } = answer else {
         return String::new();
@@ -72,11 +70,9 @@ const COMMIT_LENGTH: usize = 12;
 pub struct SignedApprovalsView {
     /// Files, sorted by name.
     pub files: Vec<ApprovalFileView>,
-    /// Problems that invalidate every file.
     pub problems: Vec<PlacedIssue>,
 }
 
-/// Result of an approval file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SignedFileStatus {
@@ -106,7 +102,6 @@ pub struct ApprovalFileView {
 }
 
 impl ApprovalFileView {
-    /// Returns a file without further details.
     pub fn new(file: &str, status: SignedFileStatus) -> Self {
         let (signer, signature, approvers) = (None, None, None);
         Self { file: file.to_owned(), status, signer, signature, approvers, problems: Vec::new() }
@@ -134,7 +129,6 @@ pub fn signed_approvals(view: &SignedApprovalsView) -> String {
     out
 }
 
-/// Renders a problem: its place, its code, the message and the help.
 pub fn approval_problem(problem: &PlacedIssue) -> String {
     let PlacedIssue { file, line, column, code, message, help, .. } = problem;
     let wrong = clean(&format!("error[{code}]: {file}:{line}:{column}: {message}"));

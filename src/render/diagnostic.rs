@@ -29,7 +29,6 @@ const JSON_VERSION: u32 = 1;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutputStyle {
-    /// Allows colours.
     pub color: bool,
     /// Allows our own characters beyond ASCII.
     pub unicode: bool,
@@ -131,10 +130,7 @@ impl Diagnostic for ProblemReport<'_> {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.snippet.as_ref().map(|snippet| {
-            let source: &dyn SourceCode = snippet;
-            source
-        })
+        Some(self.snippet.as_ref()?)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {

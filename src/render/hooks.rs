@@ -20,7 +20,6 @@ use crate::render::words::{clean, push_line};
 use crate::scripting::language::source::ScriptFolder;
 use crate::scripting::tools::testcases::CaseResult;
 
-/// Renders the result of a check, with snippets.
 pub fn check_report(folder: &ScriptFolder, problems: &[PlacedIssue], look: OutputStyle) -> String {
     let count = folder.script_count();
     let scripts = count_noun(count, "script");
@@ -190,14 +189,9 @@ pub fn forget_request(script: &ScriptView) -> String {
 pub fn quota_lines(quotas: &QuotasView) -> String {
     let QuotasView { kept, kept_max, .. } = quotas;
     let mut out = String::new();
-    push_line!(
-        out,
-        "All scripts together keep {} of {} keys, {} of {} bytes.",
-        kept.keys,
-        kept_max.keys,
-        kept.bytes,
-        kept_max.bytes
-    );
+    let keys = format!("{} of {} keys", kept.keys, kept_max.keys);
+    let bytes = format!("{} of {} bytes", kept.bytes, kept_max.bytes);
+    push_line!(out, "All scripts together keep {keys}, {bytes}.");
     for one in &quotas.merchants {
         let (held, dropped) = (one.held, one.dropped);
         let (waiting, failed) = (one.waiting, one.failed);

@@ -16,7 +16,6 @@ use crate::model::events::scripts::{ALL_BYTES_MAX, ALL_KEYS_MAX};
 /// First part of every name.
 const PREFIX: &str = "reckon";
 
-/// Renders every metric with its help text.
 pub fn metrics(all: &Metrics) -> String {
     let mut registry = Registry::with_prefix(PREFIX);
     registry.register_collector(Box::new(MetricsCollector(all.clone())));
@@ -26,7 +25,6 @@ pub fn metrics(all: &Metrics) -> String {
     text
 }
 
-/// The metrics of one moment.
 #[derive(Debug)]
 struct MetricsCollector(Metrics);
 
@@ -176,11 +174,8 @@ fn service_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     reason = "the library takes spans as floats; none of these is money"
 )]
 fn journal_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
-    out.write_one(
-        "journal_position",
-        "Sequence of the journal's last record.",
-        all.overview.position,
-    )?;
+    let help = "Sequence of the journal's last record.";
+    out.write_one("journal_position", help, all.overview.position)?;
     let (count, total) = all.syncs;
     let mut before = 0;
     let mut buckets = Vec::new();
@@ -220,12 +215,8 @@ fn event_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
         ("garbled", ledger.malformed),
         ("other_mode", ledger.other_mode),
     ];
-    out.write_by(
-        ("posts_odd_total", "what"),
-        "Posts that were stored without any effect.",
-        None,
-        odd,
-    )?;
+    let help = "Posts that were stored without any effect.";
+    out.write_by(("posts_odd_total", "what"), help, None, odd)?;
     let help = "Posts whose event the service does not have: forged ones.";
     out.write_one("events_forged", help, ledger.forged)?;
     let help = "Events that were posted and wait to be read from the service.";

@@ -95,8 +95,7 @@ pub fn applied_summary(done: &[EffectReport]) -> String {
     let counts: Vec<String> =
         counts.iter().map(|(verb, count)| format!("{count} {}", verb.word())).collect();
     let what = if counts.is_empty() { "nothing".to_owned() } else { counts.join(", ") };
-    let sums = done_money(done);
-    let sums: Vec<String> = sums.iter().map(money_text).collect();
+    let sums: Vec<String> = done_money(done).iter().map(money_text).collect();
     let sums = if sums.is_empty() { String::new() } else { format!("; {}", sums.join(", ")) };
     format!("Applied: {what}{sums}")
 }

@@ -21,7 +21,6 @@ pub use markdown::markdown;
 pub mod common;
 pub mod markdown;
 
-/// Renders a plan as text, with or without colours.
 pub fn text(plan: &PlanView, color: bool) -> String {
     let paint = Paint { color };
     let mut out = String::new();
@@ -62,7 +61,6 @@ pub fn problem(problem: &PlacedIssue) -> String {
     clean(&words::problem_line(problem))
 }
 
-/// Renders one step with its place, its money and its fields.
 fn step_block(out: &mut String, step: &StepView, paint: Paint) {
     let (symbol, style) = symbol(step);
     let name = resource_key(&step.kind, &step.namespace, &step.name);

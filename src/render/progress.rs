@@ -82,7 +82,6 @@ pub async fn next_overview(
 }
 
 impl Default for RunProgress {
-    /// Returns a progress without a bar.
     fn default() -> Self {
         Self { start: Instant::now(), bar: Mutex::new(None), lines: Mutex::new(None) }
     }

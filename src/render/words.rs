@@ -52,7 +52,6 @@ fn is_direction_or_line_mark(c: char) -> bool {
     )
 }
 
-/// Renders a text, or `not known`.
 pub(super) fn or_not_known(text: Option<&str>) -> String {
     text.map_or_else(|| "not known".to_owned(), clean)
 }

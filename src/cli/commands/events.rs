@@ -16,7 +16,7 @@ use crate::cli::commands::sandbox::env::control;
 use crate::cli::commands::{gateway_actions, links};
 use crate::cli::context::open::Context;
 use crate::cli::context::{machine, selection};
-use crate::cli::exit::{CommandFailure, CommandResult, Exit, local_only};
+use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::control::requests::{Dismiss, Replay, Resync};
 use crate::engine::protocol::events::{EventsView, EventsWanted, ResyncEvents};
 use crate::engine::protocol::query::{EventQuery, EventsQuery, HooksQuery};
@@ -165,8 +165,6 @@ async fn tail(setup: &Context, args: &EventsListArgs) -> CommandResult {
     }
 }
 
-// `events resync`: reads the merchants' lists of events again from some moment on.
-
 /// Runs the command. A list that could not be read is a failure of the environment (exit 4).
 pub(crate) async fn run_resync(setup: &Context, args: &ResyncArgs) -> CommandResult {
     let merchant = args.merchant.as_deref().map(gateway_actions::merchant).transpose()?;
@@ -184,9 +182,7 @@ pub(crate) async fn run_resync(setup: &Context, args: &ResyncArgs) -> CommandRes
 const PARTNERS: [&str; 2] = ["merchant.", "merchant_application."];
 
 pub(crate) async fn trigger(setup: &Context, args: &TriggerArgs) -> CommandResult {
-    if setup.server.is_some() {
-        return Err(local_only("`events trigger`", "it uses the sandbox on this machine"));
-    }
+    setup.require_local("`events trigger`", "it uses the sandbox on this machine")?;
     check_type(&args.event)?;
     let (merchant, mode) = chosen_merchant(setup, args.merchant.as_deref())?;
     let set = args.set.iter().map(|field| parse_pair(field)).collect::<Result<Map<_, _>, _>>()?;

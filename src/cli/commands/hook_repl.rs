@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::cli::args::options::Output;
 use crate::cli::commands::hook_trials;
 use crate::cli::commands::hook_trials::on_stage;
-use crate::cli::commands::hooks::{check_script, diagnostic_look, load_valid};
+use crate::cli::commands::hooks::{check_script, load_valid};
 use crate::cli::context::open::Context;
 use crate::cli::context::session::StateSession;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
@@ -41,14 +41,9 @@ pub(crate) async fn run(setup: &Context) -> CommandResult {
     let (folder, hooks) = load_valid(setup)?;
     let repl = Some(Repl::new(&hooks, &folder.scripts));
     let session = StateSession::open_view(setup).await?;
-    let mut prompt = Prompt {
-        session: &session,
-        hooks: &hooks,
-        out: setup.out,
-        repl,
-        typed: String::new(),
-        failed: false,
-    };
+    let (hooks, out) = (&hooks, setup.out);
+    let mut prompt =
+        Prompt { session: &session, hooks, out, repl, typed: String::new(), failed: false };
     let ended = prompt.lines().await;
     let failed = prompt.failed;
     session.end(setup, ended).await?;
@@ -119,8 +114,8 @@ impl Prompt<'_> {
             }
             ReplOutcome::Failed(problem) => {
                 self.failed = true;
-                let shown =
-                    || runs::typed_problem(typed.trim_end(), &problem, diagnostic_look(self.out));
+                let look = self.out.diagnostic_look();
+                let shown = || runs::typed_problem(typed.trim_end(), &problem, look);
                 self.print(&json!({ "problem": problem }), shown)?;
             }
         }

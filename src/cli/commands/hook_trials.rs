@@ -13,7 +13,7 @@ use crate::base::clock::{Clock, SystemClock, timestamp};
 use crate::base::id::Key;
 use crate::cli::args::events::{HooksDiffArgs, HooksTryArgs};
 use crate::cli::commands::events::unknown_event;
-use crate::cli::commands::hooks::{check_script, diagnostic_look, load_valid};
+use crate::cli::commands::hooks::{check_script, load_valid};
 use crate::cli::commands::why::{journal_failure, open_journals};
 use crate::cli::context::open::Context;
 use crate::cli::context::selection;
@@ -145,9 +145,6 @@ async fn answer_read(session: &StateSession, ask: ScriptRead) -> Result<Value, S
     answer.map_err(|failure| failure.message)?
 }
 
-// `hooks try`: runs the scripts of the folder on a known event, and shows the actions
-// that they request.
-
 /// Runs the command. A run that fails is an error of the script (exit 1).
 pub(crate) async fn try_scripts(setup: &Context, args: &HooksTryArgs) -> CommandResult {
     let (folder, hooks) = load_valid(setup)?;
@@ -160,12 +157,8 @@ pub(crate) async fn try_scripts(setup: &Context, args: &HooksTryArgs) -> Command
         let failures = ends.iter().filter_map(|end| end.as_ref().err());
         let problems: Vec<_> = failures.map(|failure| failure.problem(&folder.scripts)).collect();
         let none = if ends.is_empty() { "no script handles this event\n" } else { "" };
-        [
-            runs.as_str(),
-            none,
-            &shown::problem_report(&folder, &problems, diagnostic_look(setup.out)),
-        ]
-        .concat()
+        let report = shown::problem_report(&folder, &problems, setup.out.diagnostic_look());
+        format!("{runs}{none}{report}")
     })?;
     Ok(if ends.iter().any(Result::is_err) { Exit::Input } else { Exit::Done })
 }
@@ -200,11 +193,11 @@ pub(crate) async fn diff(setup: &Context, args: &HooksDiffArgs) -> CommandResult
             compare_event(&session, &hooks, args.script.as_deref(), event, &mut diff).await?;
         }
         Ok(diff)
-    };
-    let compared = compared.await;
+    }
+    .await;
     let diff = session.end(setup, compared).await?;
     setup.out.result(&diff, || runs::comparison_text(&diff, setup.out.color))?;
-    Ok(if diff.is_unchanged() { Exit::Done } else { Exit::Pending })
+    Ok(if diff.items.is_empty() { Exit::Done } else { Exit::Pending })
 }
 
 /// Outcome of the present scripts for one event, and the reads that they made.
@@ -279,14 +272,14 @@ async fn run_present(
 fn event_diff(past: &PastEvent, now: &PresentRuns) -> EventDiff {
     let text =
         |name: &str| past.event.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let then: Vec<&HookRun> = past.runs.iter().map(|past| &past.run).collect();
     let failed_then = |script: &str| past.failures.iter().any(|failed| failed.script == script);
     let ends_well = |script: &str| now.runs.iter().any(|run| run.script == script);
     let mended = past.failures.iter().map(|failed| failed.script.clone());
     let mended = mended.filter(|script| ends_well(script)).collect();
     // The actions of a failing script are unknown, not absent.
     let fails = |run: &&HookRun| now.failed.iter().any(|(script, _)| *script == run.script);
-    let then: Vec<&HookRun> = then.into_iter().filter(|run| !fails(run)).collect();
+    let then = past.runs.iter().map(|past| &past.run);
+    let then: Vec<&HookRun> = then.filter(|run| !fails(run)).collect();
     let runs: Vec<&HookRun> = now.runs.iter().collect();
     EventDiff {
         event: text("id"),
@@ -299,8 +292,6 @@ fn event_diff(past: &PastEvent, now: &PresentRuns) -> EventDiff {
         fails: now.failed.iter().filter(|(script, _)| !failed_then(script)).cloned().collect(),
     }
 }
-
-// Past events and their hook runs, from the journal of the process that holds the state.
 
 pub(crate) async fn past_events_since(
     setup: &Context,

@@ -80,7 +80,7 @@ const FOLDER: &str = "imported";
 /// Objects in one request, at most: the length of a request is limited.
 const AT_ONCE_MAX: usize = 100;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct ImportOutput {
     written: Vec<PathBuf>,
     /// Objects that were taken over, or the reason why not.
@@ -101,8 +101,7 @@ pub(crate) async fn run_all(
         setup.out.note("nothing was written");
         return Ok(Exit::Done);
     }
-    let mut all =
-        ImportOutput { written: Vec::new(), items: Vec::new(), known: 0, left: Vec::new() };
+    let mut all = ImportOutput::default();
     let mut asked = Vec::new();
     for InventoryItem { id, import_option: what } in found {
         let key = match what {

@@ -15,7 +15,7 @@ use crate::cli::commands::resources::parse_resource;
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::context::state_handle::StateHandle;
-use crate::cli::exit::{CommandFailure, CommandResult, Exit, local_only};
+use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::print;
 use crate::cli::print::Printer;
 use crate::control::requests::Forget;
@@ -70,16 +70,13 @@ pub(crate) async fn run(cli: &Cli, args: &InitArgs, out: Printer) -> CommandResu
 
 /// Writes a file unless it exists; returns true if it was written.
 fn write_new(path: &Path, text: &str) -> CommandResult<bool> {
-    let failed = |error: std::io::Error| {
-        CommandFailure::environment(
-            "reckon::init::write",
-            format!("write {}: {error}", path.display()),
-        )
-    };
     match print::create(path, text) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
-        Err(error) => Err(failed(error)),
+        Err(error) => {
+            let what = format!("write {}: {error}", path.display());
+            Err(CommandFailure::environment("reckon::init::write", what))
+        }
     }
 }
 
@@ -121,10 +118,9 @@ fn parse_subject(text: &str) -> CommandResult<ForgetRequest> {
     if text.contains('/') {
         return Ok(ForgetRequest::Resource(parse_resource(text)?));
     }
-    let id = RemoteId::new(text);
-    let id =
-        id.map_err(|error| CommandFailure::input("reckon::forget::name", error).help(NAMES))?;
-    Ok(ForgetRequest::Object(id))
+    let id = RemoteId::new(text)
+        .map_err(|error| CommandFailure::input("reckon::forget::name", error).help(NAMES));
+    id.map(ForgetRequest::Object)
 }
 
 const NAMES: &str = "write KIND/NAME, or the id of an object that `reckon intents` shows";
@@ -143,17 +139,10 @@ fn unknown_subject(text: &str, nearest: Option<&str>) -> CommandFailure {
     }
 }
 
-// `init --empty-remote`: declares, once a person agreed, that unknown objects are not ours.
-
 /// Lists the objects that would be disowned, asks, and records the declaration.
 pub(crate) async fn disown(cli: &Cli, args: &InitArgs, out: Printer) -> CommandResult {
     let setup = Context::load(cli, out)?;
-    if setup.server.is_some() {
-        return Err(local_only(
-            "`init --empty-remote`",
-            "it is a statement about the state itself",
-        ));
-    }
+    setup.require_local("`init --empty-remote`", "it is a statement about the state itself")?;
     let open = setup.open_bound(None).await?;
     let asked = confirm_disown(&open, args.yes, out);
     let agreed = asked.as_ref().is_ok_and(|(_, agreed)| *agreed);

@@ -41,7 +41,7 @@ use crate::model::operator::{Rotation, RotationRequest, RotationStep, WebhookAdd
 pub(crate) async fn run(setup: &Context, args: &LinkArgs) -> CommandResult {
     let key = parse_resource(&args.what)?;
     let link = match key.kind.as_str() {
-        SavedMethodKind::NAME => intake_link(setup, &key, args.days).await?,
+        SavedMethodKind::NAME => link(setup, &key, args.days).await?,
         InvoiceKind::NAME if args.days.is_some() => {
             let what = "--days does not apply: the service decides how long the link of an \
                 invoice is valid";
@@ -57,18 +57,6 @@ pub(crate) async fn run(setup: &Context, args: &LinkArgs) -> CommandResult {
     setup.out.finish(&json!({"link": link.expose()}), || link.expose().to_owned())
 }
 
-/// Returns the link of a payer's page; notes that its details replace those of a saved method.
-async fn intake_link(setup: &Context, key: &Key, days: Option<u16>) -> CommandResult<Secret> {
-    let (link, replaces) = link(setup, key, days).await?;
-    if replaces {
-        let name = key.short();
-        setup.out.note(&format!(
-            "{name} is saved already: the details given under this link replace it"
-        ));
-    }
-    Ok(link)
-}
-
 async fn portal_link(setup: &Context, key: &Key) -> CommandResult<Secret> {
     let link = setup.send(PortalLink(key.clone())).await?;
     link.map(|link| link.0).ok_or_else(|| {
@@ -79,8 +67,6 @@ async fn portal_link(setup: &Context, key: &Key) -> CommandResult<Secret> {
         )
     })
 }
-
-// `attach`: gives a one-time token to a saved method, in place of the payer's page.
 
 const STDIN: &str = "-";
 /// Bytes that are read of standard input at most; a token is shorter.
@@ -133,18 +119,10 @@ fn read() -> CommandResult<Vec<Secret>> {
     Ok(text.split_whitespace().map(Secret::from).collect())
 }
 
-// The link of a payer's page. Its time begins when it is made. It is valid for one generation of
-// the document, and for one card or bank account: the first one, or a replacement of the saved
-// one.
-
 const DAYS: u16 = 7;
 
-/// Returns the link, and whether its token replaces a saved method.
-pub(crate) async fn link(
-    setup: &Context,
-    key: &Key,
-    days: Option<u16>,
-) -> CommandResult<(Secret, bool)> {
+/// Returns the link of a payer's page; notes that its details replace those of a saved method.
+async fn link(setup: &Context, key: &Key, days: Option<u16>) -> CommandResult<Secret> {
     let session = StateSession::open(setup).await?;
     let terms = session.ask(IntakeLinkQuery(key.clone())).await;
     let terms = session.end(setup, terms).await?;
@@ -155,11 +133,17 @@ pub(crate) async fn link(
     })?;
     let days = days.unwrap_or(DAYS);
     let replaces = terms.replaces.is_some();
-    let Some(server) = &setup.server else {
-        return Ok((make_link(setup, key, terms, days)?, replaces));
+    let link = match &setup.server {
+        None => make_link(setup, key, terms, days)?,
+        Some(server) => Secret::from(server.send(IntakeUrl(key.clone(), terms, days)).await?),
     };
-    let link = server.send(IntakeUrl(key.clone(), terms, days)).await?;
-    Ok((Secret::from(link), replaces))
+    if replaces {
+        let name = key.short();
+        setup.out.note(&format!(
+            "{name} is saved already: the details given under this link replace it"
+        ));
+    }
+    Ok(link)
 }
 
 /// Returns the link on these terms, valid for a number of days from now.
@@ -342,8 +326,7 @@ struct AddressedDocuments {
 }
 
 fn documents(setup: &Context) -> AddressedDocuments {
-    let mut loader = setup.loader();
-    loader.load_all();
+    let loader = setup.loaded_tree();
     let mut found = AddressedDocuments { merchants: Vec::new(), applicants: Vec::new() };
     for (key, manifest) in &loader.desired().manifests {
         let spec = manifest.unpack().spec;

@@ -21,7 +21,6 @@ use crate::engine::protocol::query::{JournalRefsQuery, PlanQuery, Reply};
 use crate::engine::protocol::views::{PlanView, StepView};
 use crate::engine::queries::journal_refs::locate;
 use crate::kinds::planning::step::MERCHANT;
-use crate::model::effect::is_action;
 use crate::model::intent::Cause;
 use crate::render::why;
 use crate::render::why::{
@@ -42,16 +41,14 @@ requests! {
 }
 
 pub(crate) async fn run(setup: &Context, args: &WhyArgs) -> CommandResult {
-    parse_subject(&args.what)?;
+    let subject = parse_subject(&args.what)?;
     let view = match &setup.server {
         Some(server) => server.send(Why(args.what.clone(), args.verify)).await?,
         None => view_here(setup, args).await?,
     };
-    let view: WhyView = match view {
+    let view = match view {
         Some(view) => view,
-        None => {
-            unsent_view(setup, &parse_subject(&args.what)?).await?.ok_or_else(|| unknown(args))?
-        }
+        None => unsent_view(setup, &subject).await?.ok_or_else(|| unknown(args))?,
     };
     setup.out.finish(&view, || why::text(&view, setup.out.color))
 }
@@ -131,10 +128,7 @@ fn resource(text: &str) -> CommandResult<Option<Key>> {
     }
     let named = text.split_once(':').map_or(text, |(_, named)| named);
     let named = named.split_once(';').map_or(named, |(named, _)| named);
-    match named.parse::<Key>() {
-        Ok(key) if is_action(&key) => Ok(Some(key)),
-        Ok(_) | Err(_) => resources::parse_resource(named).map(Some),
-    }
+    resources::parse_resource_or_action(named).map(Some)
 }
 
 enum TrailSource<'a> {
@@ -191,8 +185,7 @@ fn view(
     };
     let chosen: Vec<&EffectHistory> = story.effects.iter().filter(meant).collect();
     let chosen = if chosen.is_empty() { story.effects.iter().collect() } else { chosen };
-    let approvals = merchant.unwrap_or(story).approvals.iter();
-    let approvals: Vec<_> = approvals.collect();
+    let approvals = &merchant.unwrap_or(story).approvals;
     let effects = chosen.into_iter().map(|effect| EffectHistoryView {
         author: author(&setup.root, &effect.intent.cause),
         approval: approvals
@@ -215,8 +208,6 @@ fn view(
         not_sent: None,
     }
 }
-
-// The author of lines, from git, where the repository is present.
 
 /// Returns the author of the lines that caused an effect: of the newest change among its changed
 /// fields, or of the complete document. Files are relative to `root`. Returns `None` where the
@@ -259,28 +250,24 @@ fn document(git: &Git, commit: &str, file: &str, line: usize) -> Option<(usize, 
     Some((line, line.saturating_add(content.matches('\n').count())))
 }
 
-// The plan's answer about an argument that the journal does not know: a document of which nothing
-// was sent, or the plan itself.
-
 /// The fewest characters of a checksum that name a plan.
 const CHECKSUM_MIN: usize = 16;
 
-/// Returns the plan's answer; `None` if the plan does not know the argument either.
+/// Returns the plan's answer about what the journal does not know: a document of which nothing was
+/// sent, or the plan itself. Returns `None` if the plan does not know the argument either.
 pub(crate) async fn unsent_view(
     setup: &Context,
     wanted: &WhySubject,
 ) -> CommandResult<Option<WhyView>> {
     let plan = setup.query(PlanQuery).await?;
+    let checksum = &plan.checksum;
     Ok(match wanted {
         WhySubject::Resource(key) => {
             let step = plan.steps.iter().find(|step| step.key().as_ref() == Some(key));
             step.map(|step| make_view(&plan, Vec::new(), vec![unsent_resource(key, step)]))
         }
-        WhySubject::Remote(word)
-            if word.len() >= CHECKSUM_MIN && plan.checksum.starts_with(word) =>
-        {
-            let about =
-                format!("the checksum of the present plan, {}: not approved", plan.checksum);
+        WhySubject::Remote(word) if word.len() >= CHECKSUM_MIN && checksum.starts_with(word) => {
+            let about = format!("the checksum of the present plan, {checksum}: not approved");
             Some(make_view(&plan, vec![about], Vec::new()))
         }
         WhySubject::Remote(word) => {

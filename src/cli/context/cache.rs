@@ -11,6 +11,7 @@ use crate::cli::context::open::Context;
 use crate::cli::context::{machine, state_handle};
 use crate::cli::exit::CommandResult;
 use crate::config::setting::ProcessEnv;
+use crate::control::protocol::VERSION;
 use crate::engine::protocol::views::PlanView;
 use crate::kinds::schema::kind::Stamp;
 use crate::spec::tree::index::SpecIndex;
@@ -59,11 +60,8 @@ pub(crate) struct FileMarks {
 
 /// Returns the last plan, if nothing that it was made from has changed.
 pub(crate) fn cached_plan(setup: &Context, look: UnchangedBy) -> CommandResult<Option<PlanView>> {
-    let peeked = match open_closed(
-        &setup.state,
-        &machine::owner(),
-        Some(&state_handle::mark_settings(&setup.config, &setup.state)?),
-    ) {
+    let mark = state_handle::mark_settings(&setup.config, &setup.state)?;
+    let peeked = match open_closed(&setup.state, &machine::owner(), Some(&mark)) {
         Ok(peeked) => peeked,
         Err(error @ OpenError::Lock(LockError::Held { .. })) => return Err(error.into()),
         // The command that opens the state afterwards reports any other error.
@@ -75,7 +73,7 @@ pub(crate) fn cached_plan(setup: &Context, look: UnchangedBy) -> CommandResult<O
     else {
         return Ok(None);
     };
-    let same = kept.program == program_version()
+    let same = kept.program == VERSION
         && kept.config == config_digest(setup)
         && (kept.position, kept.head) == (peeked.head.sequence, peeked.head.hash)
         && (kept.settled || kept.quarter == quarter())
@@ -86,11 +84,6 @@ pub(crate) fn cached_plan(setup: &Context, look: UnchangedBy) -> CommandResult<O
         && setup.attachments_unchanged(&kept.seen.attached);
     let plan = if same { serde_json::from_str::<PlanView>(&kept.plan).ok() } else { None };
     Ok(plan.map(|plan| PlanView { commit: setup.commit(), ..plan }))
-}
-
-/// Returns the time before a load, for [`file_marks`].
-pub(crate) fn now_ns() -> i64 {
-    SystemClock.now().timestamp_nanos_opt().unwrap_or(0)
 }
 
 fn quarter() -> i64 {
@@ -112,7 +105,7 @@ pub(crate) fn store_plan(setup: &Context, index: &dyn Index, seen: FileMarks, pl
     let config = config_digest(setup);
     let position = plan.position;
     let (settled, quarter) = (plan.steps.is_empty(), quarter());
-    let program = program_version();
+    let program = VERSION.to_owned();
     let kept = CachedPlan { program, config, position, head, settled, quarter, seen, plan: text };
     let mut bytes = Vec::new();
     if ciborium::into_writer(&kept, &mut bytes).is_ok() {
@@ -121,11 +114,6 @@ pub(crate) fn store_plan(setup: &Context, index: &dyn Index, seen: FileMarks, pl
         // A plan that is not cached is made again.
         drop(index.apply(batch));
     }
-}
-
-/// Returns the version of this program; another version may plan otherwise.
-fn program_version() -> String {
-    env!("CARGO_PKG_VERSION").to_owned()
 }
 
 /// Returns a digest of the configuration file and of the paths of specs and state. Each part is

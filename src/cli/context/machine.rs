@@ -60,8 +60,6 @@ pub(crate) fn below(root: &Path, path: &Path) -> PathBuf {
     plain.strip_prefix(&root).map_or(plain.clone(), Path::to_owned)
 }
 
-// Hardening of this process: leaves nothing for other users of the machine.
-
 /// Mode bits that new files and folders never have: only their owner may use them. sled itself asks
 /// for no mode.
 const OTHERS: u32 = 0o077;
@@ -103,8 +101,6 @@ pub(crate) fn wait_for_end(
         waited = waited.saturating_add(poll_every);
     }
 }
-
-// Signals that end a command.
 
 /// Waits for SIGTERM or SIGINT, and returns the exit code of each. If neither can be received,
 /// waits for ever.

@@ -34,6 +34,8 @@ use crate::spec::tree::attachments::AttachmentFolder;
 pub(crate) type ReadVariable = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 /// Secrets from the environment, from files, from programs and from sealed texts.
+#[derive(derive_more::Debug)]
+#[debug("OpenedSecrets({variables:?}, {files:?}, {:?})", programs.keys().collect::<Vec<_>>())]
 pub(crate) struct OpenedSecrets {
     pub variables: Variables,
     /// The folder beneath which files may be read.
@@ -46,13 +48,6 @@ pub(crate) struct OpenedSecrets {
     /// The folder of the configuration, in which programs run.
     pub dir: PathBuf,
     pub env: ReadVariable,
-}
-
-impl std::fmt::Debug for OpenedSecrets {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let programs: Vec<&String> = self.programs.keys().collect();
-        write!(f, "OpenedSecrets({:?}, {:?}, {programs:?})", self.variables, self.files)
-    }
 }
 
 impl SecretResolver for OpenedSecrets {
@@ -160,8 +155,6 @@ fn run_blocking<T>(run: impl FnOnce() -> T) -> T {
         run()
     }
 }
-
-// Secrets in files: beneath one folder, without links, of limited size.
 
 const FILE_BYTES_MAX: u64 = 64 * 1024;
 

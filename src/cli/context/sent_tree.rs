@@ -10,8 +10,7 @@ use crate::base::hash::sha256;
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::exit::{CommandFailure, CommandResult};
-use crate::control::protocol::REQUEST_BYTES_MAX;
-use crate::control::protocol::{SentFile, SentTree, TreeContents};
+use crate::control::protocol::{REQUEST_BYTES_MAX, SentFile, SentTree, TreeContents};
 use crate::kinds::schema::kind::AttachmentFiles;
 use crate::spec::tree::attachments::AttachmentFolder;
 use crate::spec::tree::files::{Listing, read};
@@ -67,8 +66,7 @@ fn contents(root: &FolderLocation) -> CommandResult<Vec<(String, Vec<u8>)>> {
 fn attached_files(setup: &Context) -> CommandResult<Option<BTreeMap<String, SentFile>>> {
     let Some(folder) = setup.attachments_path()? else { return Ok(None) };
     let folder = AttachmentFolder::new(FolderLocation::from_config(&setup.root, &folder));
-    let mut loader = setup.loader();
-    loader.load_all();
+    let loader = setup.loaded_tree();
     let known = loader.attached_files().into_iter().filter_map(|(path, _)| {
         let found = folder.inspect(&path).ok()?;
         Some((path, SentFile { size: found.size, sha256: found.sha256 }))

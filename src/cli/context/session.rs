@@ -3,6 +3,7 @@
 
 use tokio::sync::mpsc;
 
+use crate::base::clock::{Clock, SystemClock};
 use crate::cli::context::git::committed::TrackedSpecs;
 use crate::cli::context::open::Context;
 use crate::cli::context::state_handle::{EngineOptions, StateHandle};
@@ -83,9 +84,9 @@ pub(crate) struct LoadedTree {
 
 impl LoadedTree {
     pub(crate) fn now(setup: &Context) -> Self {
-        let before = cache::now_ns();
-        let mut loader = setup.loader();
-        loader.load_all();
+        // The time before the load, for the marks of the files.
+        let before = SystemClock.now().timestamp_nanos_opt().unwrap_or(0);
+        let loader = setup.loaded_tree();
         Self { loader, before }
     }
 }
@@ -167,10 +168,7 @@ impl StateSession {
     pub(crate) async fn ask<Q: Query>(&self, query: Q) -> CommandResult<Q::Answer> {
         match self {
             Self::Daemon(client) => Ok(client.send(query).await?),
-            Self::Own(own) => {
-                let reply = own.engine.answer(query.into_query())?;
-                Ok(requests::typed::<Q>(reply)?)
-            }
+            Self::Own(own) => Ok(requests::typed::<Q>(own.engine.answer(query.into_query())?)?),
         }
     }
 
@@ -182,10 +180,7 @@ impl StateSession {
     pub(crate) async fn record<R: Request>(&mut self, request: R) -> CommandResult<R::Response> {
         match self {
             Self::Daemon(client) => Ok(client.send(request).await?),
-            Self::Own(own) => {
-                let reply = own.record(request.into_request()).await?;
-                Ok(requests::typed::<R>(reply)?)
-            }
+            Self::Own(own) => Ok(requests::typed::<R>(own.record(request.into_request()).await?)?),
         }
     }
 
@@ -216,8 +211,7 @@ impl Context {
         match StateSession::open(self).await? {
             StateSession::Daemon(client) => Ok(client.send(request).await?),
             StateSession::Own(own) => {
-                let reply = own.run_request(self, request.into_request()).await?;
-                Ok(requests::typed::<R>(reply)?)
+                Ok(requests::typed::<R>(own.run_request(self, request.into_request()).await?)?)
             }
         }
     }

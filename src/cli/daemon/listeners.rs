@@ -33,11 +33,8 @@ const EVENTS_MAX: usize = 256;
 
 /// The open listeners, and the channels behind them.
 pub(crate) struct Listeners {
-    /// Sends events to the engine.
     pub(crate) sender: mpsc::Sender<EngineInput>,
-    /// The engine's end of the channel.
     pub(crate) events: mpsc::Receiver<EngineInput>,
-    /// Sends requests to the engine.
     pub(crate) control: Control,
     /// Set once the daemon does its work.
     pub(crate) ready: watch::Sender<bool>,
@@ -80,7 +77,6 @@ impl Listeners {
     }
 }
 
-/// The sockets of the listeners.
 #[derive(Debug, Clone)]
 pub(crate) struct Sockets {
     private: BoundSocket,
@@ -178,7 +174,6 @@ fn over(ended: &watch::Receiver<bool>) -> impl Future<Output = ()> + Send + use<
 // The daemon's token file, `STATE/api.token`: made at the first start, readable by its owner alone
 // (design.md part 4).
 
-/// Name of the token file in the state directory.
 pub(crate) const TOKEN_FILE: &str = "api.token";
 /// Random bytes of a generated token.
 const TOKEN_BYTES: usize = 32;

@@ -71,10 +71,8 @@ impl DaemonQueries {
 
     fn plan_of_sent_tree(&self, sent: SentTree, question: EngineQuery) -> CommandResult<Reply> {
         if !matches!(question, EngineQuery::Plan | EngineQuery::Scoped(_) | EngineQuery::Save(_)) {
-            return Err(CommandFailure::input(
-                "reckon::server::question",
-                "a sent tree can only be planned",
-            ));
+            let what = "a sent tree can only be planned";
+            return Err(CommandFailure::input("reckon::server::question", what));
         }
         let _waiting = self.waiting.take_place()?;
         let _one = self.planning.lock();
@@ -84,7 +82,7 @@ impl DaemonQueries {
             attached.map(|files| -> Arc<dyn AttachmentFiles> { Arc::new(SentFiles(files)) });
         let mut check = self.setup.check.clone();
         check.files = attached.or(check.files);
-        let mut loader = Loader::new(folder.specs(), &prefix, ReadContext { kinds: KINDS, check });
+        let mut loader = Loader::new(&folder.specs, &prefix, ReadContext { kinds: KINDS, check });
         loader.load_all();
         let specs = TrackedSpecs::at(loader, commit);
         let engine = Engine::new(self.shared_copy()?, Box::new(specs))?;
@@ -167,7 +165,7 @@ fn write_tree(files: &BTreeMap<String, String>) -> CommandResult<TempTree> {
             let what = format!("invalid path in the sent tree: {path:?}");
             return Err(CommandFailure::input("reckon::server::path", what));
         }
-        tree::write(&folder.specs().join(path), text.as_bytes()).map_err(|error| {
+        tree::write(&folder.specs.join(path), text.as_bytes()).map_err(|error| {
             let what = format!("store the sent tree: {error}");
             CommandFailure::environment("reckon::server::keep", what)
         })?;

@@ -20,7 +20,7 @@ use crate::cli::daemon::listeners::{Listeners, Sockets};
 use crate::cli::daemon::scripts::read_scripts;
 use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::cli::print::Printer;
-use crate::config::setting::ProcessEnv;
+use crate::config::setting::{ProcessEnv, resolve_optional};
 use crate::control::handle::Control;
 use crate::engine::protocol::input::ScriptSet;
 use crate::watch::files::FileWatch;
@@ -37,7 +37,6 @@ pub(crate) struct DaemonParts<'a> {
     pub embedded: Option<&'a EmbeddedSandbox>,
 }
 
-/// A configuration, with its listeners.
 pub(crate) struct Configuration {
     pub setup: Arc<Context>,
     pub listeners: Listeners,
@@ -56,7 +55,6 @@ pub(crate) struct Reloader<'a> {
     now: PresentConfiguration,
 }
 
-/// The configuration in use.
 struct PresentConfiguration {
     setup: Arc<Context>,
     sockets: Sockets,
@@ -126,17 +124,15 @@ impl<'a> Reloader<'a> {
         if setup.state != self.now.setup.state {
             return Err(fixed("state"));
         }
-        let mark = |setup: &Context| {
-            setup.config.state_mark.as_ref().map(|folder| folder.get(&ProcessEnv)).transpose()
-        };
+        let mark =
+            |setup: &Context| resolve_optional(setup.config.state_mark.as_ref(), &ProcessEnv);
         if mark(setup)? != mark(&self.now.setup)? {
             return Err(fixed("state_mark"));
         }
         // Another key than that of the open state is refused here.
         setup.known_identity(&setup.existing_key()?)?;
-        let base_url = |setup: &Context| {
-            setup.config.service.base_url.as_ref().map(|url| url.get(&ProcessEnv)).transpose()
-        };
+        let base_url =
+            |setup: &Context| resolve_optional(setup.config.service.base_url.as_ref(), &ProcessEnv);
         if embedded.is_some() && base_url(setup)? != base_url(&self.now.setup)? {
             return Err(fixed("service.base_url"));
         }

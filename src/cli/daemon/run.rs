@@ -30,7 +30,7 @@ use crate::cli::daemon::reload;
 use crate::cli::daemon::reload::{Configuration, DaemonParts, Reloader};
 use crate::cli::daemon::scripts::{read_scripts, watch_scripts};
 use crate::cli::daemon::targets::DaemonNotifier;
-use crate::cli::exit::{CommandFailure, CommandResult, Exit, local_only};
+use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::print::Printer;
 use crate::control::handle::Control;
 use crate::control::socket::ControlSocket;
@@ -50,9 +50,7 @@ pub(crate) async fn run(cli: &Cli, args: &RunArgs, out: Printer) -> CommandResul
     let mut watch = reload::watch_files(&Context::load(cli, out)?);
     // Read again behind the begin of the watch: no change falls between the two.
     let setup = Arc::new(Context::load(cli, out)?);
-    if setup.server.is_some() {
-        return Err(local_only("`run`", "it starts the daemon itself"));
-    }
+    setup.require_local("`run`", "it starts the daemon itself")?;
     if daemon(&setup).await?.is_some() {
         let what = format!("another process holds the state {}", setup.state.display());
         return Err(CommandFailure::environment("reckon::state::locked", what));
@@ -238,8 +236,7 @@ fn engine(
     embedded: Option<(&EmbeddedSandbox, WebhookAddresses)>,
     control: &Control,
 ) -> CommandResult<Engine> {
-    let mut loader = setup.loader();
-    loader.load_all();
+    let loader = setup.loaded_tree();
     let how = EngineOptions {
         embedded: embedded.as_ref().map(|(one, _)| one.access.clone()),
         secrets: embedded.map(|(one, addresses)| one.secrets(setup, addresses)).transpose()?,
@@ -260,10 +257,8 @@ fn announce(
     let addresses = json!({"http": format!("http://{address}"), "sandbox": service});
     let path = setup.state.join("addresses.json");
     std::fs::write(&path, addresses.to_string()).map_err(|error| {
-        CommandFailure::environment(
-            "reckon::state::write",
-            format!("write {}: {error}", path.display()),
-        )
+        let what = format!("write {}: {error}", path.display());
+        CommandFailure::environment("reckon::state::write", what)
     })?;
     if let Some(service) = &service {
         setup.out.text(&format!("sandbox   {service}"))?;

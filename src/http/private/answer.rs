@@ -72,8 +72,7 @@ pub(crate) fn bad_request(message: impl Into<String>, help: &str) -> Response {
 }
 
 pub(crate) fn bad_body(why: &serde_json::Error, help: &str) -> Response {
-    let message = format!("invalid body: {why}");
-    bad_request(message, help)
+    bad_request(format!("invalid body: {why}"), help)
 }
 
 pub(crate) fn bad_key(why: &str) -> Response {
@@ -103,7 +102,6 @@ pub(crate) fn wrong_token() -> Response {
     unauthorised(ControlError::WRONG_TOKEN, message, help)
 }
 
-/// Responds that a read-only token cannot write.
 pub(crate) fn read_only() -> Response {
     let message = "read-only token: this request changes something, or returns a secret";
     let help = "use a token without `read` in the daemon's `api.token`";

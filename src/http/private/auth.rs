@@ -30,7 +30,6 @@ const OTHER_PAGE: (&str, &str) = (
     "request from a page of another origin",
     "send the request from a program, or from a page of this listener",
 );
-/// Scheme of the header that carries a token.
 const BEARER: &str = "bearer";
 
 /// Passes a request on, with its caller where there is a token, or responds with the refusal.

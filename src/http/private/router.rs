@@ -118,7 +118,6 @@ async fn status(State(door): State<AppState>) -> Response {
     door.respond(OverviewQuery, made).await
 }
 
-/// Answers metrics in the Prometheus text format.
 async fn metrics(State(door): State<AppState>) -> Response {
     let made = |mut metrics: Metrics| {
         metrics.posts = door.control.posts().counts();
@@ -131,11 +130,9 @@ async fn resources(State(door): State<AppState>) -> Response {
     door.respond(ResourcesQuery, |items| ok(&serde_json::json!({ "items": items }))).await
 }
 
-type ResourcePathParts = (String, String, String);
-
 async fn resource(
     State(door): State<AppState>,
-    path: Result<Path<ResourcePathParts>, PathRejection>,
+    path: Result<Path<(String, String, String)>, PathRejection>,
 ) -> Response {
     let Ok(Path((kind, namespace, name))) = path else {
         return answer::bad_key("the path is not valid UTF-8");
@@ -217,7 +214,6 @@ fn other_version(headers: &HeaderMap) -> Option<Response> {
 }
 
 impl AppState {
-    /// Sends a query and responds with its answer.
     async fn respond<Q: query::Query>(
         &self,
         query: Q,

@@ -98,10 +98,8 @@ async fn suspend(State(door): State<AppState>, who: MaybeCaller, body: Bytes) ->
     let SuspendBody { resource: key, reason, until } = read(&body, help)?;
     let reason = reason.trim().to_owned();
     if reason.is_empty() || reason.chars().count() > REASON_LENGTH_MAX {
-        return Err(invalid_value(
-            "`reason` is empty or too long: 1 to 500 characters",
-            "write the reason for the suspension",
-        ));
+        let message = "`reason` is empty or too long: 1 to 500 characters";
+        return Err(invalid_value(message, "write the reason for the suspension"));
     }
     if until.is_some_and(|until| until <= SystemClock.now()) {
         return Err(invalid_value("`until` is in the past", "write a moment in the future"));
@@ -209,9 +207,8 @@ async fn resolve(
     let help = r#"send {"as": "done:REMOTE_ID"}, {"as": "unverified:REMOTE_ID"}, {"as": "not-done"} or {"as": "retry"}"#;
     let ResolveBody { r#as: word } = read(&body, help)?;
     let said: ManualResolution = word.parse().map_err(|why: String| invalid_value(&why, help))?;
-    let id: IntentId = id
-        .parse()
-        .map_err(|_| invalid_value("invalid intent", "write an intent as in /api/v1/intents"))?;
+    let wrong = |_| invalid_value("invalid intent", "write an intent as in /api/v1/intents");
+    let id: IntentId = id.parse().map_err(wrong)?;
     Ok(resolve_response(&door.control.send(Resolve(id, said), actor).await?))
 }
 

@@ -22,7 +22,6 @@ use crate::model::operator::WebhookAddress;
 const FORWARDED_FOR: &str = "x-forwarded-for";
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Rules of accepted posts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IngressRules {
     /// The networks that merchants' events come from; an empty list accepts any.
@@ -54,7 +53,6 @@ pub struct Ingress {
 }
 
 impl Ingress {
-    /// Creates a filter with these rules.
     pub fn new(rules: IngressRules) -> Self {
         Self { rules: Arc::new(rules), used_until: Arc::default() }
     }

@@ -31,14 +31,12 @@ const ANSWER_MAX: Duration = Duration::from_secs(10);
 /// Actor of a token that comes through a link.
 const PAYER: &str = "payer";
 
-/// State of every request.
 #[derive(Debug, Clone)]
 struct LinkState {
     control: Control,
     outside: PublicRoutes,
 }
 
-/// Returns the routes of the links of payers and applicants.
 pub(crate) fn routes(control: Control, outside: PublicRoutes) -> Router {
     Router::new()
         .route("/intake/{link}", get(show_intake).post(take_tokens))
@@ -122,14 +120,9 @@ const LEADS_TO: &str = "form-action 'self' https: http://127.0.0.1:* http://loca
 const MADE_MAX: Duration = Duration::from_mins(1);
 
 async fn show_invitation(State(door): State<LinkState>, Path(link): Path<String>) -> Response {
-    match door.outside.verify_apply_url(&link) {
-        Some(_) => invitation(),
-        None => pages::dead_link_page(),
+    if door.outside.verify_apply_url(&link).is_none() {
+        return pages::dead_link_page();
     }
-}
-
-/// Returns the page with the button.
-fn invitation() -> Response {
     let inner = html! {
         p { "Continue at the payment service to complete and send your application." }
         p.quiet {

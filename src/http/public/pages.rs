@@ -97,7 +97,6 @@ pub(crate) fn page_for_status(status: StatusCode) -> Response {
     if status == StatusCode::NOT_FOUND { dead_link_page() } else { unavailable_page() }
 }
 
-/// Responds with a page of a few words.
 pub(crate) fn message_page(title: &str, inner: Markup, status: StatusCode) -> Response {
     match nonce() {
         Some(nonce) => HtmlPage::plain(title, inner, &nonce).answer(status),
@@ -140,7 +139,6 @@ pub(crate) fn intake_page(state: &Intake, nonce: &str) -> Response {
     }
 }
 
-/// Returns the page that asks for details.
 fn form_page<'a>(asking: &'a IntakePage, nonce: &'a str) -> HtmlPage<'a> {
     let IntakePage { sort, public_key, merchant, mode, service, trouble, replaces, tokens } =
         asking;
@@ -174,12 +172,11 @@ fn form_page<'a>(asking: &'a IntakePage, nonce: &'a str) -> HtmlPage<'a> {
         }
     };
     let footer = (*mode == Mode::Test).then_some("This is a test: no real money moves here.");
-    let (more, intake_scripts) = (frame_policy(service, nonce), intake_scripts(service, nonce));
     HtmlPage {
         header: merchant.as_deref(),
         footer,
-        policy_extra: more,
-        scripts: intake_scripts,
+        policy_extra: frame_policy(service, nonce),
+        scripts: intake_scripts(service, nonce),
         ..HtmlPage::plain(title, inner, nonce)
     }
 }

@@ -71,26 +71,20 @@ impl<T> VerifiedAddress<T> {
 #[debug("Outside(…)")]
 pub struct PublicRoutes {
     key: [u8; 32],
-    ingress: Ingress,
+    pub(crate) ingress: Ingress,
 }
 
 impl PublicRoutes {
     /// Derives the addresses from the key that digests are made with.
     pub fn new(digest_key: &[u8; 32]) -> Self {
-        Self {
-            key: *keyed_digest(digest_key, "outside", b"").as_bytes(),
-            ingress: Ingress::default(),
-        }
+        let key = *keyed_digest(digest_key, "outside", b"").as_bytes();
+        Self { key, ingress: Ingress::default() }
     }
 
     /// Restricts the posts that are accepted.
     #[must_use]
     pub fn with_ingress(self, gate: Ingress) -> Self {
         Self { ingress: gate, ..self }
-    }
-
-    pub(crate) fn ingress(&self) -> &Ingress {
-        &self.ingress
     }
 
     /// Returns the partner application's Event URL of this generation beneath a base address; the

@@ -28,7 +28,6 @@ const REFERENCE_LENGTH_MAX: usize = 256;
 /// Time limit for writing a notification to disk.
 const STORED_MAX: Duration = Duration::from_secs(10);
 
-/// State of every request.
 #[derive(Debug, Clone)]
 struct WebhookState {
     control: Control,
@@ -90,7 +89,7 @@ impl WebhookState {
         reference: String,
         request: Request,
     ) -> Result<WebhookAnswer, WebhookAnswer> {
-        if !self.outside.ingress().accepts_partner(&request) {
+        if !self.outside.ingress.accepts_partner(&request) {
             return Err(PostAnswer::Forbidden.into());
         }
         let generation = self.outside.verify_event_url(token);
@@ -105,7 +104,7 @@ impl WebhookState {
 
     /// Stores one event of the gateway. Only its id is used, since the event is not yet verified.
     async fn gateway(&self, token: &str, request: Request) -> Result<WebhookAnswer, WebhookAnswer> {
-        if !self.outside.ingress().accepts_gateway(&request) {
+        if !self.outside.ingress.accepts_gateway(&request) {
             return Err(PostAnswer::Forbidden.into());
         }
         let opened = self.outside.verify_gateway_url(token).ok_or(PostAnswer::Unknown)?;
@@ -148,7 +147,7 @@ impl WebhookState {
             Ok(Some(false)) => return Err(PostAnswer::Unknown.into()),
             Err(_) => return Err(PostAnswer::Later.into()),
         }
-        let taken = self.outside.ingress().take_permit(address);
+        let taken = self.outside.ingress.take_permit(address);
         taken.map_err(|wait| WebhookAnswer(PostAnswer::Flood, Some(wait)))
     }
 

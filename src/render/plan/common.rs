@@ -101,7 +101,6 @@ pub(super) fn origin(plan: &PlanView) -> String {
 /// Word of the reason of a move, which changes nothing at the service.
 const MOVED: &str = "Moved";
 
-/// Sort of a step in the summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum StepSort {
     Create,
@@ -138,7 +137,6 @@ impl StepSort {
     }
 }
 
-/// Number of steps of each sort that a plan has.
 struct StepCounts(BTreeMap<StepSort, usize>);
 
 impl StepCounts {

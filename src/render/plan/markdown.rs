@@ -80,7 +80,6 @@ fn step_list(out: &mut String, steps: &[StepView]) {
     }
 }
 
-/// Renders one step as a list item, with its fields below.
 fn step_item(step: &StepView) -> String {
     let (symbol, _) = symbol(step);
     let name = code_span(&resource_key(&step.kind, &step.namespace, &step.name));

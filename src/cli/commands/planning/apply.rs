@@ -196,24 +196,19 @@ fn report(
     for (key, unable) in engine.failures() {
         out.note(&format!("{}: {}", key.short(), unable.message()));
     }
-    let environment = engine.failures().values().any(|unable| match unable {
+    let exit = |unable: &TaskFailure| match unable {
         TaskFailure::Secret(_)
         | TaskFailure::Unreachable(_)
         | TaskFailure::Mismatch(_)
-        | TaskFailure::Denied(_) => true,
-        TaskFailure::Blocked(_) | TaskFailure::Waiting(_) => false,
-    });
-    let blocked =
-        engine.failures().values().any(|unable| matches!(unable, TaskFailure::Blocked(_)));
+        | TaskFailure::Denied(_) => Exit::Environment,
+        TaskFailure::Blocked(_) => Exit::NeedsAttention,
+        TaskFailure::Waiting(_) => Exit::Done,
+    };
+    let failed = engine.failures().values().map(exit).fold(Exit::Done, Exit::or);
     let partial = after.coverage == TreeState::Incomplete && !after.problems.is_empty();
-    let exit = plan::attention_exit(&after)
-        .or(if environment { Exit::Environment } else { Exit::Done })
-        .or(if blocked { Exit::NeedsAttention } else { Exit::Done })
-        .or(if partial { documents::exit_for(after.has_errors()) } else { Exit::Done });
-    Ok(exit)
+    let broken = if partial { documents::exit_for(after.has_errors()) } else { Exit::Done };
+    Ok(plan::attention_exit(&after).or(failed).or(broken))
 }
-
-// `apply PLANFILE`: does just the steps of a saved plan, once.
 
 pub(crate) async fn run_saved(setup: &Context, args: &ApplyArgs, path: &Path) -> CommandResult {
     if args.paths.len() > 1 || !args.choice.target.is_empty() || !args.choice.exclude.is_empty() {

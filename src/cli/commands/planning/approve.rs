@@ -62,9 +62,7 @@ pub(crate) async fn run(setup: &Context, args: &ApproveArgs) -> CommandResult {
     }
     let approved = approve_binding(&mut session, &key, yes, setup.out).await;
     let is_running = matches!(session, StateSession::Daemon(_));
-    let Some(approval) = session.end(setup, approved).await? else {
-        return Ok(decline(setup));
-    };
+    let Some(approval) = session.end(setup, approved).await? else { return Ok(decline(setup)) };
     let text = || render::approvals::approval_result(&approval, is_running);
     setup.out.finish(&approval, text)
 }
@@ -107,9 +105,6 @@ fn nothing_waits(key: &Key, waiting: &[LiveBinding]) -> CommandFailure {
     let message = format!("{} does not wait for an approval", key.short());
     CommandFailure::input("reckon::approve::nothing_waits", message).help(help)
 }
-
-// `approve MerchantApplication/NAME`: a person confirms that no lost state submitted a live
-// application (docs/operations/store.md, "Without a backup").
 
 /// Returns the reason for which an application waits for an approval, if it waits.
 async fn waiting_reason(session: &StateSession, key: &Key) -> CommandResult<Option<String>> {
@@ -332,9 +327,8 @@ fn broken_plan(file: &str, why: &dyn std::fmt::Display) -> CommandFailure {
 fn sums(plan: &PlanView) -> std::collections::BTreeMap<Currency, i64> {
     let keys = keys(plan);
     let mut sums = std::collections::BTreeMap::new();
-    for step in
-        plan.steps.iter().filter(|step| keys.iter().any(|key| step.key().as_ref() == Some(key)))
-    {
+    let steps = plan.steps.iter();
+    for step in steps.filter(|step| step.key().is_some_and(|key| keys.contains(&key))) {
         let moved = step.money.iter().filter_map(|money| {
             let currency: Currency = money.currency.parse().ok()?;
             let amount = Money::new(money.amount, currency);

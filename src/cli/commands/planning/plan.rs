@@ -167,10 +167,8 @@ pub(crate) async fn save(
     fresh: RefreshOptions,
     path: &Path,
 ) -> CommandResult<PlanView> {
-    let saving = SavePlan {
-        scope,
-        dirty: setup.place().open().ok().and_then(|_| program::is_dirty(&setup.specs)),
-    };
+    let dirty = setup.place().open().ok().and_then(|_| program::is_dirty(&setup.specs));
+    let saving = SavePlan { scope, dirty };
     let draft = StateSession::future(setup).await?;
     let saved = ask_about_plan(setup, fresh, draft, SavedPlanQuery(saving)).await?;
     let text = render::json(&saved);
@@ -296,9 +294,7 @@ struct LoadedRevision {
 
 impl LoadedRevision {
     fn present(setup: &Context) -> Self {
-        let mut loader = setup.loader();
-        loader.load_all();
-        Self { loader, _folder: None }
+        Self { loader: setup.loaded_tree(), _folder: None }
     }
 
     /// Loads the tree of a revision; its files are called `REV:FILE`.
@@ -306,10 +302,11 @@ impl LoadedRevision {
         let plain = |path: &PathBuf| FolderLocation::from_config(&setup.root, path).open().is_ok();
         let attached = setup.attachments_path()?.filter(plain);
         let folder = revision.extract(&setup.specs, attached.as_deref())?;
-        let files = folder.attachments().map(|path: &Path| -> Arc<dyn AttachmentFiles> {
-            Arc::new(AttachmentFolder::new(path))
-        });
-        let mut loader = setup.loader_of(folder.specs(), &revision.name, files);
+        let files = folder
+            .attachments
+            .as_deref()
+            .map(|path| -> Arc<dyn AttachmentFiles> { Arc::new(AttachmentFolder::new(path)) });
+        let mut loader = setup.loader_of(&folder.specs, &revision.name, files);
         loader.load_all();
         Ok(Self { loader, _folder: Some(folder) })
     }

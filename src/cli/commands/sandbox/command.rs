@@ -79,7 +79,6 @@ pub(crate) async fn run(cli: &Cli, args: &SandboxArgs, out: Printer) -> CommandR
 /// The address of a sandbox where neither an argument nor a configuration names one.
 const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8700);
 
-/// The address at which a sandbox listens.
 struct Listen {
     listen: SocketAddr,
     plain_http: bool,
@@ -215,8 +214,7 @@ impl EmbeddedSandbox {
         setup: &Context,
         addresses: WebhookAddresses,
     ) -> CommandResult<Arc<dyn SecretResolver>> {
-        let mut loader = setup.loader();
-        loader.load_all();
+        let loader = setup.loaded_tree();
         let manifests = loader.desired().manifests.iter();
         let credentials = manifests.filter_map(|(key, manifest)| {
             manifest.unpack().spec.get("credentials").map(|value| (key.clone(), value.clone()))

@@ -26,8 +26,7 @@ pub(crate) async fn run(setup: &Context) -> CommandResult {
     let http = client(setup, base.starts_with("https"))?;
     let all = ask(&http, http::Method::GET, &base, None).await?;
     let mut lines = partner_lines(setup, &all);
-    let mut loader = setup.loader();
-    loader.load_all();
+    let loader = setup.loaded_tree();
     for (key, manifest) in &loader.desired().manifests {
         let name = key.name.as_str();
         lines.extend(merchant_lines(&http, &base, name, &manifest.unpack().spec).await?);
@@ -56,11 +55,8 @@ pub(crate) async fn control(setup: &Context, path: &str, order: &Value) -> Comma
     }
     let http = client(setup, base.starts_with("https"))?;
     let url = format!("{}/_sandbox/{path}", base.trim_end_matches('/'));
-    let answer = http.post(url).json(order).send().await.map_err(|error| {
-        let what = format!("reach the sandbox at {base}: {error}");
-        CommandFailure::environment("reckon::sandbox::env", what)
-            .help("start it first: `reckon sandbox`")
-    })?;
+    let sent = http.post(url).json(order).send().await;
+    let answer = sent.map_err(|error| unreachable(&base, &error))?;
     let refused = !answer.status().is_success();
     let value: Value = answer.json().await.map_err(|_| not_one())?;
     if refused {
@@ -114,10 +110,8 @@ async fn merchant_lines(
     let mut lines: Vec<String> = code.map(|variable| export(variable, given)).into_iter().collect();
     if let Some(variable) = secret_key {
         let all = ask(http, http::Method::GET, base, None).await?;
-        lines.push(export(
-            variable,
-            &merchant_text(&all, name, "/test/secret_key").unwrap_or_default(),
-        ));
+        let key = merchant_text(&all, name, "/test/secret_key").unwrap_or_default();
+        lines.push(export(variable, &key));
     }
     Ok(lines)
 }
@@ -162,17 +156,16 @@ async fn ask(
     if let Some(body) = body {
         request = request.json(body);
     }
-    let failed = |error: reqwest::Error| {
-        CommandFailure::environment(
-            "reckon::sandbox::env",
-            format!("reach the sandbox at {base}: {error}"),
-        )
-        .help("start it first: `reckon sandbox`")
-    };
+    let failed = |error: reqwest::Error| unreachable(base, &error);
     let answer = request.send().await.map_err(failed)?.error_for_status().map_err(failed)?;
     answer.json().await.map_err(failed)
 }
 
+fn unreachable(base: &str, error: &reqwest::Error) -> CommandFailure {
+    let what = format!("reach the sandbox at {base}: {error}");
+    CommandFailure::environment("reckon::sandbox::env", what)
+        .help("start it first: `reckon sandbox`")
+}
 // Calls to an embedded sandbox of this process, without a socket.
 
 const ANSWER_BYTES_MAX: usize = 16 << 20;

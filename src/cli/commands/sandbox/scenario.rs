@@ -18,7 +18,6 @@ use crate::base::wording::count_noun;
 use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::sandbox::server::Sandbox;
 
-/// A scenario as its file holds it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ScenarioFile {
@@ -37,7 +36,6 @@ struct ScenarioStep {
     say: Option<String>,
     /// Method and path, such as `POST /v1/charges`.
     request: String,
-    /// The owner and type of the credential that the request carries.
     #[serde(default, rename = "as")]
     caller: StepCredential,
     /// The merchant that owns the credential.
@@ -53,7 +51,6 @@ struct ScenarioStep {
     keep: BTreeMap<String, String>,
 }
 
-/// The owner and type of a request's credential.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum StepCredential {
@@ -62,18 +59,15 @@ enum StepCredential {
     SecretKey,
     /// The merchant's public key of test mode.
     PublicKey,
-    /// The merchant's secret key of live mode.
     LiveSecretKey,
     /// The partner's token for the merchant.
     Payments,
     /// The partner's own token.
     Tenant,
-    /// No credential.
     #[serde(rename = "nobody")]
     NoCredential,
 }
 
-/// A scenario with its name and the digest of its file.
 #[derive(Debug)]
 pub(crate) struct Scenario {
     name: String,
@@ -145,8 +139,6 @@ pub(crate) fn body(pattern: &Value, kept: &KeptValues) -> Result<Value, String> 
         other @ (Value::Null | Value::Bool(_) | Value::Number(_)) => other.clone(),
     })
 }
-
-// Plays a scenario into a sandbox.
 
 const CONTROL: &str = "/_sandbox/";
 const DEMO: &str = "demo";
@@ -259,10 +251,8 @@ fn tenant(sandbox: &Sandbox) -> Result<String, String> {
         "grant_type": "client_credentials",
         "scope": "tenant",
     });
-    Ok(body_text(
-        &control_in_process(sandbox, "POST", "/oauth/token", Some(&body))?,
-        "/access_token",
-    ))
+    let answer = control_in_process(sandbox, "POST", "/oauth/token", Some(&body))?;
+    Ok(body_text(&answer, "/access_token"))
 }
 
 #[cfg(test)]

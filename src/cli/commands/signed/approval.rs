@@ -18,12 +18,12 @@ use crate::base::clock::{Clock, SystemClock};
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::cli::commands::signed::history::SoughtDocuments;
-use crate::cli::commands::signed::judge::{Judge, NotCounted, files};
-use crate::cli::commands::signed::repository::{ApprovalRepo, NotTrusted, SignedConfig, problem};
+use crate::cli::commands::signed::judge::{Judge, NotCounted, Rejection, files};
+use crate::cli::commands::signed::repository::{ApprovalRepo, NotTrusted, SignedConfig};
 use crate::cli::context::open::Context;
 use crate::cli::context::session::{OwnState, StateSession};
 use crate::cli::context::state_handle::StateHandle;
-use crate::cli::exit::{CommandFailure, CommandResult, Exit};
+use crate::cli::exit::{CommandFailure, CommandResult, Exit, file_problem};
 use crate::cli::print::Printer;
 use crate::config::approvals::ApprovalFile;
 use crate::control::handle::Control;
@@ -111,7 +111,6 @@ async fn record_counting(
     Ok(view)
 }
 
-/// Notes the engine's answer about a file.
 pub(crate) fn note_answer(
     view: &mut SignedApprovalsView,
     number: usize,
@@ -127,17 +126,16 @@ pub(crate) fn note_answer(
         PlanApprovalResult::Nothing => return file.status = SignedFileStatus::Known,
         PlanApprovalResult::Beyond { moves, ceiling } => {
             let most = ceiling
-                .as_ref()
-                .map_or_else(|| "no money in that currency".to_owned(), ToString::to_string);
+                .map_or_else(|| "no money in that currency".to_owned(), |most| most.to_string());
             format!("the plan moves {moves}, and its ceilings allow {most}")
         }
     };
     file.status = SignedFileStatus::Refused;
     let help = "review the plan, then raise the ceilings or lower the amounts";
-    file.problems.push(problem(&file.file, "reckon::approval::beyond_ceiling", refused, help));
+    let problem = file_problem(&file.file, "reckon::approval::beyond_ceiling", refused, help);
+    file.problems.push(problem);
 }
 
-/// Returns true if a limit blocks any step.
 pub(crate) fn has_limited_step(plan: &PlanView) -> bool {
     plan.steps.iter().any(|step| step.limit.is_some())
 }
@@ -188,11 +186,9 @@ pub(crate) fn examine(
 ) -> Examination {
     let found = place.open().and_then(|repo| examine_repo(place, &repo, (plan, known), now));
     found.unwrap_or_else(|unfit| {
-        let problem = unfit.problem(place);
-        Examination {
-            view: SignedApprovalsView { problems: vec![problem], ..SignedApprovalsView::default() },
-            counting: Vec::new(),
-        }
+        let problems = vec![unfit.problem(place)];
+        let view = SignedApprovalsView { problems, ..SignedApprovalsView::default() };
+        Examination { view, ..Examination::default() }
     })
 }
 
@@ -213,7 +209,8 @@ fn examine_repo(
     for file in &odd {
         let help = "replace it by a plain file";
         let what = "not a plain file, but a link or a folder".to_owned();
-        look.refuse(&file.shown, vec![problem(&file.shown, "reckon::approval::form", what, help)]);
+        let problem = file_problem(&file.shown, "reckon::approval::form", what, help);
+        look.refuse(&file.shown, vec![problem]);
     }
     for file in &files {
         let bytes = repo.git.output(&["cat-file", "blob", &file.blob], &[])?;
@@ -222,15 +219,15 @@ fn examine_repo(
             Ok(said) if said.plan != plan.checksum => {
                 let known = known.approvals.iter().filter_map(|one| one.approval.signed.as_ref());
                 let known = known.into_iter().any(|one| one.file == file.path);
-                look.note(
-                    &file.shown,
-                    if known { SignedFileStatus::Known } else { SignedFileStatus::OtherPlan },
-                );
+                let status =
+                    if known { SignedFileStatus::Known } else { SignedFileStatus::OtherPlan };
+                look.view.files.push(ApprovalFileView::new(&file.shown, status));
             }
             Ok(said) => match judge.judge(file, said) {
                 Err(NotCounted::Git(error)) => return Err(error.into()),
-                Err(NotCounted::Rejected(no)) => {
-                    look.refuse(&file.shown, vec![no.into_problem(file)]);
+                Err(NotCounted::Rejected(Rejection(code, message, help))) => {
+                    let problem = file_problem(&file.shown, code, message, help);
+                    look.refuse(&file.shown, vec![problem]);
                 }
                 Ok(signing) => look.count(&file.shown, signing, &known.approvals),
             },
@@ -240,10 +237,6 @@ fn examine_repo(
 }
 
 impl Examination {
-    fn note(&mut self, file: &str, standing: SignedFileStatus) {
-        self.view.files.push(ApprovalFileView::new(file, standing));
-    }
-
     fn refuse(&mut self, file: &str, problems: Vec<PlacedIssue>) {
         let view = ApprovalFileView::new(file, SignedFileStatus::Refused);
         self.view.files.push(ApprovalFileView { problems, ..view });
@@ -255,11 +248,8 @@ impl Examination {
         let standing = if known { SignedFileStatus::Known } else { SignedFileStatus::Counts };
         let (signer, signature) = (Some(signing.plan.actor.clone()), Some(evidence.clone()));
         let number = self.view.files.len();
-        self.view.files.push(ApprovalFileView {
-            signer,
-            signature,
-            ..ApprovalFileView::new(file, standing)
-        });
+        let view = ApprovalFileView::new(file, standing);
+        self.view.files.push(ApprovalFileView { signer, signature, ..view });
         if !known {
             self.counting.push((number, signing));
         }
@@ -312,8 +302,7 @@ async fn read_inputs(
 ) -> ExaminedInputs {
     let place = place.clone();
     let head = tokio::task::spawn_blocking(move || place.open().ok().map(|repo| repo.head)).await;
-    let overview = overviews.borrow();
-    let (position, stuck) = (overview.position, overview.stuck);
+    let Overview { position, stuck, .. } = *overviews.borrow();
     ExaminedInputs { head: head.ok().flatten(), position, stuck }
 }
 

@@ -20,7 +20,6 @@ pub(crate) struct SignedCommit {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CommitSignature {
     Unsigned,
-    /// The signature is not an SSH one.
     NotSsh,
     Invalid,
     /// The signature is valid, by a key that is not among the allowed ones.
@@ -66,7 +65,6 @@ impl Signer {
         self.principal.split(',').all(|pattern| pattern.contains('@'))
     }
 
-    /// Returns true if this address may be the signer's.
     pub(crate) fn may_be(&self, address: &str) -> bool {
         let address = address.to_lowercase();
         let mut patterns = self.principal.split(',').map(|pattern| pattern.trim().to_lowercase());

@@ -23,7 +23,6 @@ const FILE: &str = "100";
 /// Git's mode of an absent file.
 const NOTHING: &str = "000000";
 
-/// A commit that changed documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DocumentChange {
     pub commit: String,
@@ -31,7 +30,6 @@ pub(crate) struct DocumentChange {
     pub documents: BTreeMap<Key, Option<Digest>>,
 }
 
-/// The documents to look for.
 #[derive(Debug)]
 pub(crate) struct SoughtDocuments {
     pub keys: BTreeSet<Key>,

@@ -39,7 +39,6 @@ pub(crate) struct Committed {
     odd: Vec<String>,
 }
 
-/// A file that differs from its commit.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Difference {
     pub path: String,
@@ -113,7 +112,6 @@ impl Committed {
         listing.files.keys().find_map(|path| self.differs(&root, path))
     }
 
-    /// Returns the difference of one file, if there is one.
     fn differs(&self, root: &Folder, path: &str) -> Option<Difference> {
         let committed = self.files.get(path);
         let bytes = read(root, path).ok();
@@ -140,7 +138,6 @@ fn without_returns(bytes: &[u8]) -> Vec<u8> {
 const REFUSED: [&str; 4] = ["working-tree-encoding", "filter", "ident", "merge"];
 const BYTES_MAX: usize = 1 << 20;
 
-/// An attribute that must not be set.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ForbiddenAttribute {
     /// The file that the attribute applies to, from the top of the repository.

@@ -62,10 +62,9 @@ const SET: [(&str, &str); 4] = [
 pub(crate) struct Git {
     /// The folder; paths in answers are relative to the top of its work tree.
     pub top: PathBuf,
-    signers: Option<PathBuf>,
+    pub(crate) signers: Option<PathBuf>,
 }
 
-/// Output of one git call.
 #[derive(Debug)]
 pub(crate) struct GitOutput {
     pub success: bool,
@@ -90,11 +89,6 @@ impl GitError {
 impl Git {
     pub(crate) fn at(folder: impl Into<PathBuf>) -> Self {
         Self { top: folder.into(), signers: None }
-    }
-
-    /// Adds a file of allowed signers, to verify commits against.
-    pub(crate) fn with_signers(self, signers: PathBuf) -> Self {
-        Self { signers: Some(signers), ..self }
     }
 
     /// Runs git with `input` on its standard input.
@@ -195,8 +189,6 @@ fn end(child: &mut Child) {
     drop(child.wait());
 }
 
-// Reads the contents of git's objects, many at a time.
-
 /// Blobs that one git process reads, at most.
 const BLOBS: usize = 1024;
 
@@ -236,9 +228,6 @@ fn content(said: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
     };
     Some((Some(rest.get(..size)?), rest.get(size.saturating_add(1)..)?))
 }
-
-// Git queries of commands: one module runs the program, and the commit of the spec tree is read
-// here.
 
 /// Returns the commit that is checked out at `folder`; `None` where there is none or no git.
 pub(crate) fn commit(folder: &Path) -> Option<String> {

@@ -73,14 +73,14 @@ impl Revision {
     /// Extracts the specs of this revision, and the attachments if they are in the same repository.
     pub(crate) fn extract(&self, specs: &Path, attached: Option<&Path>) -> CommandResult<TempTree> {
         let folder = TempTree::make()?;
-        self.take(specs, &folder.specs, (is_spec, SPECS_AT_ONCE))?;
+        self.take(specs, &folder.specs, (is_yaml, SPECS_AT_ONCE))?;
         let top = |folder: &Path| run_text(folder, &["rev-parse", "--show-toplevel"]).ok();
         let Some(attached) =
             attached.filter(|path| top(path).is_some_and(|of| Some(of) == top(specs)))
         else {
             return Ok(folder);
         };
-        let place = folder.root.join("attachments");
+        let place = folder.root.0.join("attachments");
         make_dir(&place).map_err(not_written)?;
         self.take(attached, &place, (|_| true, ATTACHMENTS_AT_ONCE))?;
         Ok(TempTree { attachments: Some(place), ..folder })
@@ -110,7 +110,7 @@ impl Revision {
     }
 }
 
-fn is_spec(path: &str) -> bool {
+pub(crate) fn is_yaml(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
 }
 
@@ -176,8 +176,9 @@ fn link(path: &Path, target: &[u8]) -> io::Result<()> {
 #[derive(Debug)]
 pub(crate) struct TempTree {
     root: RemovedOnDrop,
-    specs: PathBuf,
-    attachments: Option<PathBuf>,
+    pub(crate) specs: PathBuf,
+    /// The folder of the attached files, where they are of the same revision.
+    pub(crate) attachments: Option<PathBuf>,
 }
 
 impl TempTree {
@@ -189,25 +190,10 @@ impl TempTree {
         make_dir(&specs).map_err(not_written)?;
         Ok(Self { root, specs, attachments: None })
     }
-
-    pub(crate) fn specs(&self) -> &Path {
-        &self.specs
-    }
-
-    /// Returns the folder of the attached files, where they are of the same revision.
-    pub(crate) fn attachments(&self) -> Option<&Path> {
-        self.attachments.as_deref()
-    }
 }
 
 #[derive(Debug)]
 struct RemovedOnDrop(PathBuf);
-
-impl RemovedOnDrop {
-    fn join(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
 
 impl Drop for RemovedOnDrop {
     fn drop(&mut self) {
@@ -236,8 +222,6 @@ fn run_text(folder: &Path, arguments: &[&str]) -> CommandResult<String> {
 
 #[expect(clippy::needless_pass_by_value, reason = "it is given to map_err")]
 fn not_written(error: io::Error) -> CommandFailure {
-    CommandFailure::environment(
-        "reckon::git::read",
-        format!("read the tree of a revision: {error}"),
-    )
+    let what = format!("read the tree of a revision: {error}");
+    CommandFailure::environment("reckon::git::read", what)
 }

@@ -23,7 +23,6 @@ pub(super) const GIVEN: [&str; 2] = ["PATH", "HOME"];
 /// Interval at which an ending program is polled.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Limits of one program run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ProgramLimits {
     pub time: Duration,
