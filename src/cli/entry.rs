@@ -92,7 +92,6 @@ fn start_logging(cli: &Cli) {
     drop(subscriber.try_init());
 }
 
-/// Prints the failure of a command, in the requested output form, and returns its exit code.
 fn print_failure(failure: &CommandFailure, out: Printer) -> u8 {
     if out.form == Output::Json {
         let error = json!({"error": {

@@ -17,7 +17,6 @@ use crate::render::progress::without_bar;
 /// Columns at which diagnostics are wrapped.
 const WIDTH: usize = 100;
 
-/// The two streams, and the requested form.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Printer {
     pub form: Output,
@@ -29,7 +28,6 @@ pub(crate) struct Printer {
 }
 
 impl Printer {
-    /// Describes the streams of this process.
     pub(crate) fn new(form: Output) -> Self {
         let choice = anstream::AutoStream::choice(&io::stdout());
         Self {
@@ -83,8 +81,7 @@ impl Printer {
         print_note(text);
     }
 
-    /// Prints a message beside the result where no terminal shows progress, such as in a pipeline's
-    /// log.
+    /// Prints a message where no terminal shows progress, such as in a pipeline's log.
     pub(crate) fn log(self, text: &str) {
         if !io::stderr().is_terminal() {
             self.note(text);
@@ -168,8 +165,7 @@ fn ignore_broken_pipe(written: io::Result<()>) -> CommandResult<()> {
 // Writes files at paths that a person names: each is complete or absent, and never written through
 // a link.
 
-/// Writes a file in place of an existing one; a link of that name is replaced, and its target stays
-/// as it is.
+/// Writes a file in place of an existing one; a link is replaced, and its target stays as it is.
 pub(crate) fn write(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     let fresh = temporary_path(path);
     drop(fs::remove_file(&fresh));

@@ -34,7 +34,6 @@ use crate::kinds::schema::kind::CheckCx;
 use crate::spec::header::API_VERSION;
 
 const CONNECT_MAX: Duration = Duration::from_secs(10);
-/// Bytes that are read of a token file, at most.
 const TOKEN_FILE_BYTES_MAX: u64 = 64 * 1024;
 
 /// A connection to a daemon elsewhere. Cheap to clone.
@@ -88,8 +87,7 @@ impl ServerClient {
         Ok(Self { http, address, token })
     }
 
-    /// Sends a request and waits for the answer, without a time limit while there are signs of
-    /// life.
+    /// Sends a request and waits for the answer as long as there are signs of life.
     pub(crate) async fn send<R: Request>(&self, request: R) -> Result<R::Response, ControlError> {
         typed::<R>(self.exchange(&request.into_request()).await?)
     }
@@ -133,7 +131,6 @@ impl ServerClient {
         Ok(value)
     }
 
-    /// Returns the complete body, up to the size limit.
     async fn body(&self, mut answer: reqwest::Response) -> Result<Vec<u8>, ControlError> {
         let mut body = Vec::new();
         let lost = |why: reqwest::Error| self.lost_answer(&root_cause(&why.without_url()));
@@ -260,8 +257,7 @@ pub(crate) fn server_of_args(cli: &Cli) -> CommandResult<Option<ServerClient>> {
     }
 }
 
-/// Returns the configuration. Commands that ask a daemon elsewhere need none, unless one is named
-/// or exists.
+/// Returns the configuration, which `--server` needs only where one is named or exists.
 pub(crate) fn load_config(
     server: Option<&ServerClient>,
     cli: &Cli,

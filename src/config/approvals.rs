@@ -85,7 +85,6 @@ impl ConfigReader<'_> {
     }
 }
 
-/// The head of an approval file.
 const FILE_HEAD: &str = "apiVersion: reckon.dev/v1\nkind: PlanApproval\n";
 
 const KIND: &str = "PlanApproval";

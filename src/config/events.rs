@@ -14,8 +14,7 @@ use crate::config::setting::{
     ConfigError, EnvSource, FromText, InvalidValue, Setting, resolve_optional, word_schema,
 };
 
-/// Default of posts a second that one address accepts. At 256 kB each, a disk can keep up with
-/// them.
+/// Default of posts a second at one address. At 256 kB each, a disk keeps up with them.
 const RATE_DEFAULT: NonZeroU32 = match NonZeroU32::new(200) {
     Some(rate) => rate,
     None => NonZeroU32::MAX,
@@ -86,7 +85,6 @@ impl FromText for NonZeroU32 {
     }
 }
 
-/// Default time for which events are kept.
 const KEEP_DEFAULT: Duration = Duration::from_hours(90 * 24);
 
 /// The retention of events.

@@ -219,7 +219,6 @@ impl ApprovalSettings {
 }
 
 impl LimitSection {
-    /// Returns the limits of the section at a path.
     fn rules(&self, path: &str, env: &dyn EnvSource) -> Result<policy::LimitSet, ConfigError> {
         let at = |name| format!("{path}.{name}");
         let amounts = |name, limit: &Option<Amounts>| {

@@ -32,11 +32,9 @@ pub enum NotifyTarget {
     Web {
         url: Setting<SecretUrl>,
         form: Setting<BodyFormat>,
-        /// True if a notification is sent again after a lost answer; the receiver drops repeats by
-        /// their key.
+        /// True if a notification is sent again after a lost answer; its key shows the repeat.
         at_least_once: Setting<bool>,
     },
-    /// Mail by SMTP.
     Mail(Box<MailTarget>),
 }
 
@@ -100,8 +98,7 @@ impl JsonSchema for AnyForm {
 }
 
 impl NotifyTarget {
-    /// Returns whether a notification may be sent more than once; false where the setting cannot be
-    /// read.
+    /// Returns whether a notification may be sent more than once; false where that cannot be read.
     pub fn is_at_least_once(&self, env: &dyn EnvSource) -> bool {
         let setting = match self {
             Self::Web { at_least_once, .. } => at_least_once,

@@ -92,7 +92,6 @@ impl Config {
     }
 }
 
-/// Returns the ranges to mask, and their texts.
 fn private_ranges(source: &SourceText) -> (Vec<Range<usize>>, Vec<String>) {
     let rules = PrivacyRules::flat(PRIVATE);
     let (mut hidden, mut words) = (Vec::new(), Vec::new());

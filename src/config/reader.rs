@@ -99,7 +99,6 @@ impl<'a> ConfigReader<'a> {
         entry.value.items()
     }
 
-    /// Returns a list of scalars.
     pub(crate) fn list<T: FromText>(&mut self, parent: &Node, key: &str) -> Vec<Setting<T>> {
         let items = self.items(parent, key);
         self.scalars(items)

@@ -81,7 +81,6 @@ fn tidy_part(schema: &mut Value) {
 /// The segment of a path that stands for any name.
 const ANY_NAME: &str = "NAME";
 
-/// One field of the file.
 struct ConfigField<'s> {
     /// The path, such as `partner.plans[].id` or `notify.NAME.url`.
     path: String,

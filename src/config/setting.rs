@@ -67,7 +67,6 @@ pub(crate) fn word_schema(words: &[&str]) -> Value {
     json!({ "title": "word", "enum": words })
 }
 
-/// Returns the value of one of these words.
 pub(crate) fn parse_word<T: Copy>(
     text: &str,
     words: &[(&'static str, T)],

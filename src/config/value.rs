@@ -229,7 +229,6 @@ impl FromText for EnvPattern {
     }
 }
 
-/// Returns whether a text can be the name of a variable.
 pub(crate) fn is_variable_name(name: &str) -> bool {
     let word = |found: char| found.is_ascii_alphanumeric() || found == '_';
     name.chars().all(word) && name.chars().next().is_some_and(|first| !first.is_ascii_digit())

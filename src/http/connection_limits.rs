@@ -45,7 +45,6 @@ pub(crate) struct Seats {
     health: Arc<Mutex<TakenSeats>>,
 }
 
-/// Taken seats, in all and for each network.
 #[derive(Debug, Default)]
 struct TakenSeats {
     all: usize,
@@ -77,8 +76,7 @@ impl Seats {
 }
 
 impl TakenSeats {
-    /// Counts one more seat for a network, if `may` permits it for the counts of all and of this
-    /// network.
+    /// Counts one more seat for a network, if `may` permits it for the counts of all and its own.
     fn take(&mut self, network: IpAddr, may: impl FnOnce(usize, usize) -> bool) -> bool {
         let own = self.each.get(&network).copied().unwrap_or_default();
         let may = may(self.all, own);

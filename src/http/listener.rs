@@ -29,8 +29,7 @@ use crate::http::connection_limits::{SeatUse, Seats, WriteTimeoutStream};
 
 /// Time limit for the answers in progress once the daemon stops.
 const STOP_MAX: Duration = Duration::from_secs(5);
-/// Pause after the operating system could not accept a connection, as a rule for want of file
-/// handles.
+/// Pause after the system could not accept a connection, as a rule for want of file handles.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Failure to listen at an address: one of the environment.
@@ -145,7 +144,6 @@ const HEAD_BYTES_MAX: usize = 16 * 1024;
 const HEADERS_MAX: usize = 64;
 /// Health paths. Their answers end the connection, so that health checks never keep a seat.
 const HEALTH_PATHS: [&str; 2] = ["/healthz", "/readyz"];
-/// Marks an answer as the last one of its connection.
 const LAST: HeaderValue = HeaderValue::from_static("close");
 
 /// Records whether a connection showed a valid token; the connection may then live while it is in

@@ -48,8 +48,7 @@ pub struct Notifier {
 }
 
 impl Notifier {
-    /// Returns an outbox for these targets, by name. It opens no connection before the first
-    /// notification.
+    /// Returns an outbox for these targets; it opens no connection before the first notification.
     pub fn new(targets: BTreeMap<String, NotificationTarget>, clock: SharedClock) -> Self {
         Self { targets, clock, client: OnceLock::new() }
     }
@@ -160,8 +159,7 @@ fn interpret_error(error: reqwest::Error, url: &Url) -> DeliveryResult {
     }
 }
 
-/// Masks parts of the address in the line; for example, an error of a mismatched certificate names
-/// the host.
+/// Masks parts of the address: an error of a mismatched certificate names the host, for example.
 fn mask_address(line: String, url: &Url) -> String {
     let parts = [url.host_str(), Some(url.path()), url.query()];
     let telling = parts.into_iter().flatten().filter(|part| part.len() > 1);

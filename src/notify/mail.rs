@@ -73,7 +73,6 @@ fn is_loopback(host: &str) -> bool {
     host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Runs both halves of the conversation.
 pub(crate) async fn converse(
     mail: &SmtpTarget,
     way: SmtpSecurity,
@@ -153,8 +152,7 @@ async fn connect(
     Ok(server)
 }
 
-/// Interprets a failure before the mail is handed over, or a refusal of it. `at` names the refused
-/// step.
+/// Interprets a failure before the mail is handed over, or its refusal; `at` names the step.
 fn interpret_early_failure(error: &Error, at: impl Display) -> DeliveryResult {
     let reason = format!("the mail server did not take {at}: {}", describe_error(error));
     if error.is_permanent() {
@@ -164,7 +162,6 @@ fn interpret_early_failure(error: &Error, at: impl Display) -> DeliveryResult {
     }
 }
 
-/// Interprets the answer to the mail itself.
 fn interpret_reply(answer: Result<Response, Error>) -> DeliveryResult {
     match answer {
         Ok(answer) if answer.has_code(MAIL_ACCEPTED) => DeliveryResult::Done,

@@ -15,7 +15,6 @@ use serde_json::{Value, json};
 use crate::base::hash::sha256;
 use crate::base::secret::{Secret, mask_digits};
 
-/// The longest key, in bytes.
 const KEY_BYTES_MAX: usize = 256;
 
 /// One notification. `Debug` shows its key and its target: the rest may hold a payer's text.
@@ -37,7 +36,6 @@ pub struct OutgoingNotification {
 }
 
 impl OutgoingNotification {
-    /// Checks that the key can be sent to a receiver.
     pub(crate) fn check_key(&self) -> Result<(), String> {
         let visible = self.key.bytes().all(|byte| byte.is_ascii_graphic());
         if visible && (1..=KEY_BYTES_MAX).contains(&self.key.len()) {
@@ -154,7 +152,6 @@ fn check_body(body: &Value) -> Result<&Value, String> {
     check_size("body", bytes).map(|()| body)
 }
 
-/// Renders the body for people.
 fn render_text(body: &Value) -> String {
     match body.as_str() {
         Some(text) => mask_digits(text),
@@ -187,7 +184,6 @@ const RECIPIENTS_MAX: usize = 50;
 /// Marks the mail as one that expects no answer (RFC 3834).
 const AUTO_SUBMITTED: HeaderName = HeaderName::new_from_ascii_str("Auto-Submitted");
 
-/// A mail that is ready to be sent.
 pub(crate) struct MimeMail {
     pub from: Address,
     /// At least one.
@@ -196,8 +192,7 @@ pub(crate) struct MimeMail {
     pub bytes: Vec<u8>,
 }
 
-/// Writes the mail; an error if there is no recipient, an address is invalid, or the body does not
-/// fit.
+/// Writes the mail; an error if there is no recipient, or an address or the body does not fit.
 pub(crate) fn build_mail(
     mail: &SmtpTarget,
     message: &OutgoingNotification,

@@ -18,7 +18,6 @@ use crate::model::state::drift::{
 };
 use crate::render::words::{clean, money_amount, money_text, push_line, value_text, wrap};
 
-/// Columns of the label before a fact.
 const LABEL_WIDTH: usize = 18;
 /// Facts of an object that are shown, in this order, if known.
 const SHOWN_FACTS: [&str; 8] = [
@@ -65,7 +64,6 @@ fn render_value(name: &str, value: &Value) -> String {
     }
 }
 
-/// Renders the result, and the next step for the person.
 pub fn action_result(acted: &ActionReport) -> String {
     let mut out = format!("{}: {}\n", clean(&acted.verb), clean(&acted.message));
     if let Some(id) = &acted.remote_id {
@@ -98,7 +96,6 @@ fn amount(acted: &ActionReport) -> Option<String> {
     })
 }
 
-/// Returns the next step for the person; empty if there is none.
 fn next_step(stands: ActionStatus, key: &Key) -> String {
     let told = match stands {
         ActionStatus::Done | ActionStatus::Invalid => return String::new(),
@@ -128,11 +125,9 @@ pub fn suspension_result(paused: &SuspensionResult) -> String {
     }
 }
 
-/// Columns of a wrapped sentence.
 const SENTENCE_WIDTH: usize = 80;
 
-/// Renders the result of an adoption: the fields that differ, and those that the service does not
-/// show.
+/// Renders the differing fields of an adoption, and those that the service does not show.
 pub fn adoption_result(adopted: &AdoptionReport) -> String {
     let mut out = String::new();
     push_line!(out, "{}: {}", clean(&adopted.key.short()), clean(&adopted.message));

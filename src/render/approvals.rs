@@ -12,7 +12,6 @@ use crate::model::operator::ApprovalSignature;
 use crate::model::state::credentials::{BindingApproval, LiveBinding};
 use crate::render::words::{clean, or_not_known, push_line};
 
-/// Columns of the label before a fact.
 const LABEL_WIDTH: usize = 13;
 
 pub fn live_binding(binding: &LiveBinding) -> String {
@@ -60,9 +59,7 @@ pub fn plan_approval_result(answer: &PlanApprovalResult) -> String {
     out
 }
 
-/// Columns of the word before a file.
 const WORD_WIDTH: usize = 10;
-/// Characters shown of a commit's id.
 const COMMIT_LENGTH: usize = 12;
 
 /// Every approval file, and the problems that invalidate all of them.
@@ -96,7 +93,6 @@ pub struct ApprovalFileView {
     pub signature: Option<ApprovalSignature>,
     /// Number of people who have approved the plan, and the number required.
     pub approvers: Option<(usize, usize)>,
-    /// Reasons for which the approval is refused.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<PlacedIssue>,
 }

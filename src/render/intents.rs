@@ -6,7 +6,6 @@ use crate::engine::protocol::intents::{IntentEvidence, IntentView, IntentsView};
 use crate::render::resources::push_table;
 use crate::render::words::{Paint, clean, push_line, value_text, wrap};
 
-/// Columns of a wrapped sentence.
 const SENTENCE_WIDTH: usize = 80;
 
 pub fn resolve_result(resolved: &ResolveResult) -> String {

@@ -45,7 +45,6 @@ pub fn text(plan: &PlanView, color: bool) -> String {
     out
 }
 
-/// Renders the amounts due by month, before and after the plan.
 fn due_rows(out: &mut String, plan: &PlanView) {
     let rows = common::due_by_month(plan);
     for [months, before, after, difference, mode] in &rows {
@@ -90,7 +89,6 @@ fn step_block(out: &mut String, step: &StepView, paint: Paint) {
     }
 }
 
-/// JSON form of a saved plan.
 #[derive(Debug, Serialize)]
 pub struct SavedPlanView<'a> {
     version: u32,
@@ -101,7 +99,6 @@ pub struct SavedPlanView<'a> {
     epoch: u32,
     dirty: Option<bool>,
     scope: &'a StepSelection,
-    /// Set if the plan would change anything.
     changes: bool,
     plan: &'a PlanView,
 }
@@ -121,7 +118,6 @@ pub fn saved_view(saved: &SavedPlan) -> SavedPlanView<'_> {
     }
 }
 
-/// Renders a saved plan as text; `file` is its file name.
 pub fn saved_text(saved: &SavedPlan, file: &str, color: bool) -> String {
     let mut out = String::new();
     for about in description_lines(saved, file) {

@@ -15,9 +15,7 @@ use crate::render::words::{
 };
 use crate::spec::explain::Explanation;
 
-/// Columns of a wrapped sentence.
 const SENTENCE_WIDTH: usize = 76;
-/// Columns of the label before a fact.
 const LABEL_WIDTH: usize = 16;
 
 pub fn table(items: &[ResourceView], color: bool) -> String {
@@ -116,7 +114,6 @@ pub fn describe(item: &ResourceView, color: bool) -> String {
     out
 }
 
-/// Renders the newest payment and the next one.
 fn payments(out: &mut String, paint: Paint, payments: Option<&PaymentsView>) {
     let Some(PaymentsView { last, failures, next }) = payments else { return };
     if let Some(PaymentView { id, result, amount, currency, reason, at }) = last {
@@ -137,7 +134,6 @@ fn payments(out: &mut String, paint: Paint, payments: Option<&PaymentsView>) {
     }
 }
 
-/// Renders the time of the last observation, and its confidence.
 fn observation(out: &mut String, paint: Paint, item: &ResourceView) {
     if let Some(time) = &item.verified_at {
         let text = format!("at {}: the service shows the known values", clean(time));
@@ -167,7 +163,6 @@ fn verdict_meaning(verdict: &str) -> &str {
     }
 }
 
-/// Renders the facts of the service, one value a line.
 fn facts(out: &mut String, paint: Paint, item: &ResourceView) {
     if item.facts.is_empty() {
         return;

@@ -11,7 +11,6 @@ use crate::render::words;
 use crate::render::words::{Paint, clean, file_place, push_line, short_hash, value_text};
 use crate::store::history::{EffectHistory, HistoryEntry, RecordRef};
 
-/// Columns of the label before a fact.
 const LABEL_WIDTH: usize = 10;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -45,7 +44,6 @@ pub struct ResourceHistoryView {
     pub not_sent: Option<String>,
 }
 
-/// One effect, from its outcome back to its cause.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct EffectHistoryView {
     pub intent: String,
@@ -184,7 +182,6 @@ fn resource_text(out: &mut String, paint: Paint, resource: &ResourceHistoryView)
     push_line!(out, "\n  verified  checksums, hashes and links of records {}", runs.join(", "));
 }
 
-/// Renders one effect from its answer back to its cause.
 fn effect_text(out: &mut String, paint: Paint, effect: &EffectHistoryView) {
     let outcome = clean(&effect.outcome);
     let title = format!("{} {}", clean(&effect.intent), clean(&effect.effect));

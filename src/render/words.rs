@@ -126,8 +126,7 @@ pub(super) fn value_text(value: &Value) -> String {
     text
 }
 
-/// Returns true if a text without quotes is distinct from other values and from the words around
-/// it.
+/// Returns true if an unquoted text is distinct from other values and the words around it.
 fn is_plain(text: &str) -> bool {
     let word = serde_json::from_str::<Value>(text).is_ok_and(|read| !read.is_number());
     !text.is_empty() && text.trim() == text && !word && !text.contains(['"', '→'])

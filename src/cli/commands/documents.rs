@@ -59,7 +59,6 @@ pub(crate) fn exit_for(errors: bool) -> Exit {
     if errors { Exit::Input } else { Exit::Done }
 }
 
-/// Formats problems for people, with their places and snippets.
 pub(crate) fn problems_text(loader: &Loader, problems: &TreeProblems, out: Printer) -> String {
     let documents = count_noun(loader.documents(), "document");
     let total = problems.total();

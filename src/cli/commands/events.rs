@@ -77,7 +77,6 @@ async fn list_failed(setup: &Context) -> CommandResult {
     Ok(if quiet { Exit::Done } else { Exit::NeedsAttention })
 }
 
-/// Returns the listed events for which a script failed for good.
 async fn failed_events(setup: &Context, script: &str) -> CommandResult<BTreeSet<String>> {
     let view = setup.query(HooksQuery).await?;
     let dead = view.dead.into_iter().filter(|one| one.script == script);
@@ -101,7 +100,6 @@ async fn acknowledge_all(setup: &Context, script: &str) -> CommandResult {
     print_acknowledged(setup, forgotten, &forgotten.to_string())
 }
 
-/// Runs every failed hook again of the events for which this script failed for good.
 async fn replay_all(setup: &Context, script: &str) -> CommandResult {
     let mut hooks: usize = 0;
     for event in failed_events(setup, script).await? {

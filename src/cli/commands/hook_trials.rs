@@ -35,14 +35,12 @@ use crate::scripting::host::session::Reads;
 use crate::scripting::language::limits::{TIME_MAX, on_stack};
 use crate::scripting::tools::comparison::{RecordedReads, RunDifferences};
 
-/// A read, and the channel for its answer.
 type PendingRead = (ScriptRead, answers::Sender<Result<Value, String>>);
 
 enum ScriptRead {
     Resource(ScriptResourceQuery),
     Find(ScriptFindQuery),
     Trial(ScriptTrialQuery),
-    /// A read that the service answers.
     Remote(RemoteGet),
 }
 
@@ -109,8 +107,7 @@ pub(crate) async fn event(session: &StateSession, id: &str) -> CommandResult<Val
     }
 }
 
-/// Runs `work` on a thread with a stack for scripts, and answers the reads of the scripts
-/// meanwhile.
+/// Runs `work` on a thread with a stack for scripts; answers the reads of the scripts meanwhile.
 pub(crate) async fn on_stage<T: Send + 'static>(
     session: &StateSession,
     merchant: Option<Key>,
@@ -200,10 +197,8 @@ pub(crate) async fn diff(setup: &Context, args: &HooksDiffArgs) -> CommandResult
     Ok(if diff.items.is_empty() { Exit::Done } else { Exit::Pending })
 }
 
-/// Outcome of the present scripts for one event, and the reads that they made.
 struct PresentRuns {
     runs: Vec<HookRun>,
-    /// Scripts that fail, with their messages.
     failed: Vec<(String, String)>,
     reads: (usize, usize),
 }
@@ -309,7 +304,6 @@ pub(crate) async fn past_events_since(
     }
 }
 
-/// Returns the events of this process's journal.
 pub(crate) fn past_events_of_daemon(
     setup: &Context,
     shared: &EngineShared,

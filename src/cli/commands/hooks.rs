@@ -71,7 +71,6 @@ pub(crate) fn load(
     Ok((hooks.filter(|_| folder.problems.is_empty()), problems))
 }
 
-/// Returns the folder and its valid set.
 pub(crate) fn load_valid(setup: &Context) -> CommandResult<(ScriptFolder, Hooks)> {
     let folder = folder(setup)?;
     let (hooks, problems) = load(setup, &folder)?;
@@ -151,8 +150,7 @@ pub(crate) async fn forget(setup: &Context, args: &HooksForgetArgs) -> CommandRe
     setup.out.finish(&told, || format!("{} is forgotten", args.script))
 }
 
-/// Returns the failure of a script that cannot be forgotten: it is in use, or the state does not
-/// know it.
+/// Returns the failure of a script that is in use, or that the state does not know.
 fn cannot_forget(known: &[ScriptView], args: &HooksForgetArgs) -> CommandFailure {
     let name = &args.script;
     if known.iter().any(|one| one.script == *name) {

@@ -159,8 +159,7 @@ fn folder(setup: &Context, into: Option<&Path>) -> CommandResult<PathBuf> {
     Err(CommandFailure::input("reckon::import::into", what).help(help))
 }
 
-/// Checks that no link leads to a folder, existing or not: reckon does not read files behind a
-/// link.
+/// Refuses a folder behind a link, existing or not: reckon does not read files there.
 fn check_no_links(setup: &Context, folder: &Path) -> CommandResult<()> {
     match FolderLocation::from_config(&setup.root, &setup.root.join(folder)).open() {
         Err(error @ PathError::Link { .. }) => {

@@ -113,7 +113,6 @@ pub(crate) async fn forget(setup: &Context, args: &ForgetArgs) -> CommandResult 
     }
 }
 
-/// Parses the name of a resource, or an id.
 fn parse_subject(text: &str) -> CommandResult<ForgetRequest> {
     if text.contains('/') {
         return Ok(ForgetRequest::Resource(parse_resource(text)?));
@@ -139,7 +138,6 @@ fn unknown_subject(text: &str, nearest: Option<&str>) -> CommandFailure {
     }
 }
 
-/// Lists the objects that would be disowned, asks, and records the declaration.
 pub(crate) async fn disown(cli: &Cli, args: &InitArgs, out: Printer) -> CommandResult {
     let setup = Context::load(cli, out)?;
     setup.require_local("`init --empty-remote`", "it is a statement about the state itself")?;

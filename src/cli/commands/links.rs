@@ -95,8 +95,7 @@ pub(crate) async fn attach(setup: &Context, args: &AttachArgs) -> CommandResult 
     })
 }
 
-/// Returns the tokens of the arguments, or the words of standard input. The first one is empty
-/// where there is none.
+/// Returns the tokens of arguments or standard input; the first is empty where there is none.
 fn tokens(arguments: &[String]) -> CommandResult<(Secret, Vec<Secret>)> {
     let mut all = Vec::new();
     for argument in arguments {
@@ -195,7 +194,6 @@ struct ApplicantUrl {
     url: String,
 }
 
-/// Runs the command: exchanges addresses if requested, and prints all of them.
 pub(crate) async fn urls(setup: &Context, args: &UrlsArgs) -> CommandResult {
     let step = match (args.rotate, args.finish) {
         (true, false) => Some(RotationStep::Begun),

@@ -141,7 +141,6 @@ async fn list_intents(setup: &Context) -> CommandResult {
     Ok(if quiet { Exit::Done } else { Exit::NeedsAttention })
 }
 
-/// Records that a person reviewed an object that was created again.
 async fn dismiss(setup: &Context, args: &DismissArgs) -> CommandResult {
     let found = setup.send(DismissOrphan(args.id, args.reason.clone())).await?;
     let Some(key) = found else {

@@ -244,7 +244,6 @@ fn compaction_text(report: &CompactOutput) -> String {
     lines.join("\n")
 }
 
-/// Code of problems with the file of the new key.
 const NEW_KEY_FILE: &str = "reckon::rekey::key_file";
 
 #[derive(Debug, Serialize)]
@@ -299,8 +298,7 @@ fn new_key_file(setup: &Context, args: &RekeyArgs) -> CommandResult<Option<PathB
     std::path::absolute(path).map(Some).map_err(|error| refused(&error))
 }
 
-/// Asks for agreement, since the old key then opens nothing; without a terminal `--yes` is
-/// required.
+/// Asks for agreement, since the old key then opens nothing; without a terminal needs `--yes`.
 fn confirm_rekey(args: &RekeyArgs, out: Printer) -> CommandResult<bool> {
     if args.yes {
         return Ok(true);

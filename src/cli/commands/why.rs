@@ -61,7 +61,6 @@ fn unknown(args: &WhyArgs) -> CommandFailure {
     )
 }
 
-/// Returns the history in the state on this machine.
 async fn view_here(setup: &Context, args: &WhyArgs) -> CommandResult<Option<WhyView>> {
     if let Some(client) = daemon(setup).await? {
         return collect(setup, args, &TrailSource::Daemon(&client)).await;

@@ -27,7 +27,6 @@ const STEPS_MAX: usize = 500;
 /// Seconds after which a date may have changed somewhere.
 const QUARTER_S: i64 = 15 * 60;
 
-/// Way to find a file unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UnchangedBy {
     Metadata,
@@ -90,7 +89,6 @@ fn quarter() -> i64 {
     SystemClock.now().timestamp().div_euclid(QUARTER_S)
 }
 
-/// Returns the marks of the files, as this loader read them.
 pub(crate) fn file_marks(loader: &Loader, read_at_ns: i64) -> FileMarks {
     FileMarks { specs: loader.index(read_at_ns).header(), attached: loader.attached_files() }
 }
@@ -116,8 +114,7 @@ pub(crate) fn store_plan(setup: &Context, index: &dyn Index, seen: FileMarks, pl
     }
 }
 
-/// Returns a digest of the configuration file and of the paths of specs and state. Each part is
-/// preceded by its length.
+/// Returns a digest of the configuration file and of the paths, each part behind its length.
 fn config_digest(setup: &Context) -> [u8; 32] {
     let mut hash = blake3::Hasher::new();
     let mut part = |bytes: &[u8]| {

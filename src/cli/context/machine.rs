@@ -51,8 +51,7 @@ pub(crate) fn actor() -> String {
     format!("uid {}", rustix::process::geteuid().as_raw())
 }
 
-/// Returns a path argument as manifests name their files: relative to the folder of the
-/// configuration.
+/// Returns a path as manifests name their files: relative to the folder of the configuration.
 pub(crate) fn below(root: &Path, path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
@@ -60,8 +59,7 @@ pub(crate) fn below(root: &Path, path: &Path) -> PathBuf {
     plain.strip_prefix(&root).map_or(plain.clone(), Path::to_owned)
 }
 
-/// Mode bits that new files and folders never have: only their owner may use them. sled itself asks
-/// for no mode.
+/// Mode bits that new files and folders never have; sled itself asks for no mode.
 const OTHERS: u32 = 0o077;
 
 /// Closes new files to other users, and keeps memory, which holds secrets, out of core dumps.
@@ -80,8 +78,7 @@ fn no_core_dumps() {
     }
 }
 
-/// Waits for the end of a program that has closed its streams; `None` if that takes longer than the
-/// limit.
+/// Waits for the end of a program that closed its streams; `None` beyond the limit.
 pub(crate) fn wait_for_end(
     child: &mut Child,
     limit: Duration,
@@ -126,7 +123,6 @@ pub(crate) fn counter(total: u64, what: &str) -> Counter {
     counter
 }
 
-/// Ends the process at a signal, after it removed the counter from the terminal.
 fn end_cleanly() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
     if let Ok(runtime) = runtime {

@@ -85,8 +85,7 @@ impl Context {
         FolderLocation::from_config(&self.root, &self.specs)
     }
 
-    /// Returns the commit that is checked out in the folder of specs; a folder that is a link has
-    /// none.
+    /// Returns the commit checked out in the folder of specs; a folder that is a link has none.
     pub(crate) fn commit(&self) -> Option<String> {
         self.place().open().ok().and_then(|_| program::commit(&self.specs))
     }

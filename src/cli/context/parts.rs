@@ -36,7 +36,6 @@ use crate::store::vault::wrapping::Identity;
 
 /// Names in a folder that is a state, or was one.
 const PARTS: [&str; 4] = ["journal", "sled", "vault", RESTORING];
-/// Bytes that are read of a file of certificates, at most.
 const PEM_BYTES_MAX: u64 = 1 << 20;
 
 impl Context {
@@ -80,8 +79,7 @@ impl Context {
         self.draft_state()
     }
 
-    /// Returns the same as [`Self::future_state`], also where there is no key yet: nothing rests on
-    /// the key.
+    /// Returns the same as [`Self::future_state`], also without a key: nothing rests on the key.
     pub(crate) fn draft_state(&self) -> CommandResult<StateHandle> {
         if self.state_named {
             Err(self.absent("there is no state"))
@@ -120,8 +118,7 @@ impl Context {
         name.map(|name| self.state.with_file_name(name)).or_else(own)
     }
 
-    /// Returns an empty state in a temporary folder, under the existing key, else under a random
-    /// one.
+    /// Returns an empty state in a temporary folder, under the existing key or a random one.
     fn temporary_state(&self) -> CommandResult<StateHandle> {
         let mut bytes = [0; 32];
         machine::rng()?.fill_bytes(&mut bytes);
@@ -265,7 +262,6 @@ impl Context {
     }
 }
 
-/// Reads the certificates of a file.
 pub(crate) fn pem(path: &Path) -> Result<Vec<u8>, PathError> {
     let mut pem = Vec::new();
     open_file(path)?.take(PEM_BYTES_MAX).read_to_end(&mut pem)?;

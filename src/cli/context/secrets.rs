@@ -30,7 +30,6 @@ use crate::engine::handles::shared::{SecretError, SecretResolver};
 use crate::kinds::schema::kind::Variables;
 use crate::spec::tree::attachments::AttachmentFolder;
 
-/// Reads one variable of the environment.
 pub(crate) type ReadVariable = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 /// Secrets from the environment, from files, from programs and from sealed texts.
@@ -120,7 +119,6 @@ impl OpenedSecrets {
         found.map_err(|why| format!("the program {name} {why}"))
     }
 
-    /// Opens a sealed text for the field at `place`.
     fn open_sealed(&self, sealed: &str, place: &str) -> Result<Secret, String> {
         let opened = self.keyring()?.open(sealed, place);
         opened.map_err(|error| format!("open its sealed text: {error}"))
@@ -134,8 +132,7 @@ impl OpenedSecrets {
         Keyring::read(&text).map_err(|error| format!("{}: {error}", path.display()))
     }
 
-    /// Returns the file of the identity: as a path of the configuration, or else beneath the folder
-    /// of secrets.
+    /// Returns the identity's file: as the configuration names it, or else beneath `secrets.files`.
     fn identity(&self) -> Result<Option<PathBuf>, String> {
         let Some(setting) = &self.identity else { return Ok(None) };
         let path =
@@ -203,7 +200,6 @@ pub(crate) fn text(path: &Path) -> Result<Zeroizing<String>, String> {
     content(open_file(path).map_err(|error| format!("cannot be read: {error}"))?)
 }
 
-/// Reads the text of a small file.
 fn content(file: File) -> Result<Zeroizing<String>, String> {
     let broken = |error: io::Error| format!("cannot be read: {error}");
     let mut bytes = Zeroizing::new(Vec::new());

@@ -14,7 +14,6 @@ use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::engine::protocol::views::UnknownName;
 use crate::model::operator::StepSelection;
 
-/// Returns the scope of path arguments, `--target` and `--exclude`.
 pub(crate) fn scope(
     setup: &Context,
     paths: &[PathBuf],

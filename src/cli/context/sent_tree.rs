@@ -40,7 +40,6 @@ pub(crate) fn read_tree(setup: &Context) -> CommandResult<SentTree> {
     Ok(SentTree { prefix, commit: setup.commit(), files, attached: attached_files(setup)? })
 }
 
-/// Returns every file of a tree, with its content.
 fn contents(root: &FolderLocation) -> CommandResult<Vec<(String, Vec<u8>)>> {
     let Listing { files, problems: troubles } = Listing::of(root, "");
     if let Some(trouble) = troubles.into_values().next() {
@@ -61,8 +60,7 @@ fn contents(root: &FolderLocation) -> CommandResult<Vec<(String, Vec<u8>)>> {
     files.into_keys().map(content).collect()
 }
 
-/// Returns size and digest of the files that documents name; `None` where the configuration opens
-/// no folder of them.
+/// Returns size and digest of the files that documents name; `None` where no folder is open.
 fn attached_files(setup: &Context) -> CommandResult<Option<BTreeMap<String, SentFile>>> {
     let Some(folder) = setup.attachments_path()? else { return Ok(None) };
     let folder = AttachmentFolder::new(FolderLocation::from_config(&setup.root, &folder));

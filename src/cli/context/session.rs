@@ -97,8 +97,7 @@ impl StateSession {
         Self::connect(setup, None, setup.open_state(false)).await
     }
 
-    /// Connects to the daemon, or opens the state with a loaded tree. Makes a state where there is
-    /// none.
+    /// Connects to the daemon, or opens the state, an existing or a new one, with a loaded tree.
     pub(crate) async fn open_with(setup: &Context, loaded: LoadedTree) -> CommandResult<Self> {
         Self::connect(setup, Some(loaded), setup.make_state()).await
     }
@@ -217,8 +216,7 @@ impl Context {
     }
 }
 
-/// Returns the process that holds the state, if one answers: the named daemon, or else the one on
-/// this machine.
+/// Returns the named daemon, or else the one that holds the state on this machine, if it answers.
 pub(crate) async fn daemon(setup: &Context) -> CommandResult<Option<Daemon>> {
     if let Some(server) = &setup.server {
         return Ok(Some(Daemon::Server(server.clone())));

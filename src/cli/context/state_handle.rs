@@ -31,8 +31,7 @@ pub(crate) struct Embedded {
     pub clock: SharedClock,
 }
 
-/// Returns the clock: the embedded sandbox's own, so that steps which wait for a moment can be
-/// rehearsed, or the system's.
+/// Returns the clock: the embedded sandbox's, for rehearsals of waiting steps, or the system's.
 pub(crate) fn clock(embedded: Option<&Embedded>) -> SharedClock {
     match embedded {
         Some(embedded) => embedded.clock.clone(),
@@ -78,8 +77,7 @@ pub(crate) fn make_dir(dir: &Path) -> CommandResult<()> {
     })
 }
 
-/// Returns the settings of this state's mark: its folder is the one that the configuration names,
-/// else one beside the state.
+/// Returns the settings of the state's mark, whose folder is configured, or beside the state.
 pub(crate) fn mark_settings(config: &Config, state: &Path) -> CommandResult<MarkOptions> {
     let named = resolve_optional(config.state_mark.as_ref(), &ProcessEnv)?;
     let mut fresh = [0; 16];
@@ -101,7 +99,6 @@ fn default_folder(state: &Path) -> PathBuf {
     absolute.with_file_name(name)
 }
 
-/// Prints to standard error the finding about the mark.
 pub(crate) fn print_finding(found: &OpenReport) {
     if let Some(RollbackDetected { marked, head, epoch }) = &found.put_back {
         print_note(&format!(

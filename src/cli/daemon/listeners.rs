@@ -38,7 +38,6 @@ pub(crate) struct Listeners {
     pub(crate) control: Control,
     /// Set once the daemon does its work.
     pub(crate) ready: watch::Sender<bool>,
-    /// Closes the listeners.
     pub(crate) ending: watch::Sender<bool>,
     pub(crate) sockets: Sockets,
     /// Address of the private listener, for operators.
@@ -71,7 +70,6 @@ impl Listeners {
         Ok(Self { sender, events, control, ready, ending, sockets, private, outside })
     }
 
-    /// Returns a future that ends when the daemon does.
     pub(crate) fn until_end(&self) -> impl Future<Output = ()> + Send + use<> {
         over(&self.ending.subscribe())
     }
@@ -85,8 +83,7 @@ pub(crate) struct Sockets {
 }
 
 impl Sockets {
-    /// Listens at the configured addresses, through the earlier sockets where they listen there
-    /// already.
+    /// Listens at the configured addresses, through earlier sockets that listen there already.
     async fn bind(setup: &Context, earlier: Option<&Self>) -> CommandResult<Self> {
         let earlier_public = earlier.and_then(|earlier| earlier.public.as_ref());
         let listen = setup.config.listen.get(&ProcessEnv)?;
@@ -119,7 +116,6 @@ fn cannot_listen(error: &HttpError, setting: &str) -> CommandFailure {
         .help(format!("choose another address: {setting} in reckon.yaml"))
 }
 
-/// Serves the private and the public listener, and returns their addresses.
 fn listen(
     setup: &Context,
     sockets: &Sockets,
@@ -175,9 +171,7 @@ fn over(ended: &watch::Receiver<bool>) -> impl Future<Output = ()> + Send + use<
 // (design.md part 4).
 
 pub(crate) const TOKEN_FILE: &str = "api.token";
-/// Random bytes of a generated token.
 const TOKEN_BYTES: usize = 32;
-/// Bytes that are read of a token file at most.
 const FILE_BYTES_MAX: u64 = 64 * 1024;
 
 /// Returns the tokens of the file; makes a file with one token if there is none.
@@ -217,8 +211,7 @@ fn text(path: &Path) -> io::Result<Option<Zeroizing<String>>> {
     Ok(Some(text))
 }
 
-/// Makes a file with one token. This process holds the lock of the state, so no other process makes
-/// one.
+/// Makes a file with one token; the lock of the state keeps other processes from doing so.
 fn make(path: &Path) -> io::Result<Zeroizing<String>> {
     let mut bytes = Zeroizing::new([0; TOKEN_BYTES]);
     getrandom::fill(bytes.as_mut_slice()).map_err(io::Error::other)?;

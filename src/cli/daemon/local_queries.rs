@@ -156,7 +156,6 @@ fn json_reply(value: impl Serialize) -> CommandResult<Reply> {
     Ok(Reply::Local(LocalReply(serde_json::to_value(value).map_err(CommandFailure::bug)?)))
 }
 
-/// Writes a sent tree into a folder of its own.
 fn write_tree(files: &BTreeMap<String, String>) -> CommandResult<TempTree> {
     let folder = TempTree::make()?;
     for (path, text) in files {

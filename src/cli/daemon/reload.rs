@@ -25,7 +25,6 @@ use crate::control::handle::Control;
 use crate::engine::protocol::input::ScriptSet;
 use crate::watch::files::FileWatch;
 
-/// Problems in a status, at most.
 const PROBLEMS_MAX: usize = 3;
 
 /// The parts of a daemon that stay for its life.
@@ -47,7 +46,6 @@ pub(crate) fn watch_files(setup: &Context) -> FileWatch {
     FileWatch::new(vec![setup.root.join(&*setup.config.file)])
 }
 
-/// Reads the configuration again whenever it changes.
 pub(crate) struct Reloader<'a> {
     parts: DaemonParts<'a>,
     files: FileWatch,
@@ -75,7 +73,6 @@ impl<'a> Reloader<'a> {
         Self { parts, files, hangup, now: PresentConfiguration::of(now) }
     }
 
-    /// Notes the configuration in use.
     pub(crate) fn follow(&mut self, now: &Configuration) {
         self.now = PresentConfiguration::of(now);
     }
@@ -146,7 +143,6 @@ impl<'a> Reloader<'a> {
         Ok(())
     }
 
-    /// Reports a configuration that is not used.
     fn refuse(&self, failure: &CommandFailure) {
         let problem = problem_text(failure);
         let file = &self.now.setup.config.file;

@@ -103,13 +103,11 @@ async fn serve_all(
     result
 }
 
-/// The end of a run under one configuration.
 enum ServedUntil {
     Stopped(Exit),
     Replaced(Box<Configuration>),
 }
 
-/// Runs the engine and all that serves it under one configuration.
 async fn serve(
     parts: DaemonParts<'_>,
     now: Configuration,
@@ -168,7 +166,6 @@ async fn run_until_replaced(
     }
 }
 
-/// Starts what works beside the engine.
 fn start_tasks(
     setup: &Arc<Context>,
     listeners: &Listeners,
@@ -207,7 +204,6 @@ async fn stop_at_signal(
     }
 }
 
-/// Builds the engine of a configuration, with its hooks, notifications and upkeep.
 fn prepare(parts: DaemonParts<'_>, now: &Configuration) -> CommandResult<Engine> {
     let DaemonParts { open, embedded, .. } = parts;
     let Configuration { setup, listeners, scripts } = now;
@@ -247,7 +243,6 @@ fn engine(
     Ok(Engine::new(shared, Box::new(TrackedSpecs::of(loader, setup.place())))?)
 }
 
-/// Writes the daemon's addresses to a file, and prints them.
 fn announce(
     setup: &Context,
     embedded: Option<&EmbeddedSandbox>,

@@ -16,7 +16,6 @@ use crate::base::id::Key;
 use crate::control::handle::Control;
 use crate::control::protocol::{BEAT, ControlError, VERSION, VERSION_HEADER};
 
-/// State of every request.
 #[derive(Debug, Clone)]
 pub(crate) struct AppState {
     pub(crate) control: Control,

@@ -155,7 +155,6 @@ async fn intents(State(door): State<AppState>) -> Response {
     door.respond(IntentsQuery, |intents| ok(&intents)).await
 }
 
-/// Query of `/api/v1/events`: the number of events, and their merchant.
 #[derive(serde::Deserialize)]
 struct EventsParameters {
     limit: Option<usize>,

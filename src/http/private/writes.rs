@@ -165,7 +165,6 @@ async fn approve(State(door): State<AppState>, who: MaybeCaller, body: Bytes) ->
 }
 
 impl AppState {
-    /// Approves a live application that waits for it.
     async fn approve_submission(&self, key: Key, actor: String) -> WriteResult {
         let said = ReleaseRequest { keys: vec![key.clone()], done: false };
         let done = self.control.send(Release(said), actor).await?;

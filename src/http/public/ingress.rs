@@ -34,7 +34,6 @@ pub struct IngressRules {
     pub rate: Option<PostRate>,
 }
 
-/// Rate limit of one address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PostRate {
     /// Posts in a second, sustained.
@@ -114,8 +113,7 @@ impl Ingress {
         self.rules.proxies.iter().any(|network| network.contains(&address))
     }
 
-    /// Takes one post of an address from its share; where the share is used up, returns the time
-    /// until there is more.
+    /// Takes one post from an address's share; where that is used up, returns the time until more.
     pub(crate) fn take_permit(&self, address: &WebhookAddress) -> Result<(), Duration> {
         let Some(rate) = self.rules.rate else { return Ok(()) };
         let each = SECOND.checked_div(rate.per_second.get()).unwrap_or(SECOND);

@@ -26,7 +26,6 @@ use crate::http::public::public_routes::PublicRoutes;
 
 /// Bytes of a body, at most: a token has some twenty characters, and there are some thirty at most.
 const BODY_BYTES_MAX: usize = 4 * 1024;
-/// Time limit of the engine's answer.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
 /// Actor of a token that comes through a link.
 const PAYER: &str = "payer";
@@ -87,8 +86,7 @@ fn form_tokens(body: &[u8]) -> (Secret, Vec<Secret>) {
     (first, found.map(Secret::from).collect())
 }
 
-/// Redirects to an address. The answer is never cached, and no site receives its address as a
-/// referrer.
+/// Redirects to an address; never cached, and no site receives the address as a referrer.
 fn redirect(address: &str) -> Response {
     let headers = [(header::CACHE_CONTROL, "no-store"), (header::REFERRER_POLICY, "no-referrer")];
     (headers, Redirect::to(address)).into_response()
@@ -116,7 +114,6 @@ impl LinkState {
 /// Targets that the button may lead to. Browsers apply this policy to the redirection of a form,
 /// too, and only the service knows the host of its page. The form sends no data.
 const LEADS_TO: &str = "form-action 'self' https: http://127.0.0.1:* http://localhost:*; ";
-/// Time limit for making a page.
 const MADE_MAX: Duration = Duration::from_mins(1);
 
 async fn show_invitation(State(door): State<LinkState>, Path(link): Path<String>) -> Response {

@@ -12,7 +12,6 @@ use crate::base::id::Mode;
 use crate::base::page_style::{PageFrame, STYLES, headers};
 use crate::engine::protocol::payers::{Intake, IntakePage};
 
-/// Random bytes of a nonce.
 const NONCE_BYTES: usize = 18;
 /// Seconds after which a waiting page reloads.
 const REFRESH_S: u32 = 3;
@@ -24,7 +23,6 @@ pub(crate) fn nonce() -> Option<String> {
     Some(BASE64_NOPAD.encode(&bytes))
 }
 
-/// A page before it is rendered.
 #[derive(Debug)]
 pub(crate) struct HtmlPage<'a> {
     pub(crate) title: &'a str,

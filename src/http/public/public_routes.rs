@@ -45,10 +45,8 @@ const SIGNATURE_LENGTH: usize = 32;
 /// An address with a valid signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct VerifiedAddress<T> {
-    /// The resources that the address can mean: one, or several where an address of the older form
-    /// is ambiguous.
+    /// The possible resources: several only where an address of the older form is ambiguous.
     pub(crate) candidates: Vec<Key>,
-    /// The other parts of the address.
     pub(crate) terms: T,
 }
 
@@ -139,8 +137,7 @@ impl PublicRoutes {
         Some(VerifiedAddress { candidates: vec![named], terms: () })
     }
 
-    /// Returns the saved method and the terms in the last part of a payer's link, if its signature
-    /// is valid.
+    /// Returns the saved method and the terms in a payer's link, if its signature is valid.
     pub(crate) fn verify_intake_url(
         &self,
         link: &str,
@@ -226,8 +223,7 @@ const OLDER_SEPARATOR: char = '.';
 const REPLACES: char = '-';
 
 impl PublicRoutes {
-    /// Returns the merchant, the mode and the generation of an older address, if its signature is
-    /// valid.
+    /// Returns merchant, mode and generation of an older address, if its signature is valid.
     pub(crate) fn older_merchant(&self, token: &str) -> Option<VerifiedAddress<(Mode, u32)>> {
         let text = self.verify("gateway-token", token, OLDER_SEPARATOR)?;
         let (text, generation) = split_generation(text);

@@ -190,7 +190,6 @@ fn is_reference(text: &str) -> bool {
 
 /// Time limit of a body, from its first byte to its last.
 pub(crate) const BODY_MAX: Duration = Duration::from_secs(10);
-/// Bytes of a public request's body, at most.
 pub(crate) const BODY_BYTES_MAX: usize = 256 * 1024;
 
 pub(crate) async fn read_complete(body: Body) -> Result<Bytes, PostAnswer> {

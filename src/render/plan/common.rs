@@ -68,7 +68,6 @@ pub(super) fn notes(plan: &PlanView) -> Vec<String> {
     notes
 }
 
-/// Returns the notes on the lists of the service that were read for this plan.
 fn verified_lists(plan: &PlanView) -> Vec<String> {
     let (read, hidden): (Vec<_>, Vec<_>) =
         plan.looked_at.iter().partition(|look| look.at.is_some());
@@ -166,7 +165,6 @@ impl StepCounts {
         self.words(&sorts).join(", ")
     }
 
-    /// Renders the counts of steps to do.
     fn work_text(&self) -> String {
         let count = |sort| self.0.get(&sort).copied().unwrap_or_default();
         let [create, update, delete] =
@@ -205,7 +203,6 @@ pub(super) fn plan_summary(plan: &PlanView) -> String {
 /// mode.
 pub(super) type DueRow = [String; 5];
 
-/// Returns the rows of a plan.
 pub(super) fn due_by_month(plan: &PlanView) -> Vec<DueRow> {
     plan.due.chunk_by(continues).filter_map(due_row).collect()
 }

@@ -64,7 +64,6 @@ fn due_table(out: &mut String, plan: &PlanView) {
     out.push('\n');
 }
 
-/// Renders as many steps as fit.
 fn step_list(out: &mut String, steps: &[StepView]) {
     for (done, step) in steps.iter().enumerate() {
         let text = step_item(step);

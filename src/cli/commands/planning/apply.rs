@@ -29,7 +29,6 @@ use crate::model::manifest::TreeState;
 use crate::model::operator::StepSelection;
 use crate::render::progress::{RunProgress, next_overview};
 
-/// Shortest time between two updates of the progress.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
 pub(crate) async fn run(setup: &Context, args: &ApplyArgs) -> CommandResult {
@@ -145,7 +144,6 @@ fn reviewed_plan(
     engine.view().plan_within(scope).map(Some).map_err(|names| unknown_names(&names))
 }
 
-/// Returns true if a plan has nothing to do.
 fn is_nothing(plan: &PlanView, engine: &Engine) -> bool {
     let changes = plan.steps.iter().any(|step| step.verdict.is_change());
     !changes && engine.view().overview().open_intents == 0 && !engine.has_bookkeeping()
@@ -183,7 +181,6 @@ async fn show_progress(mut overviews: watch::Receiver<Overview>, out: Printer) {
     }
 }
 
-/// Prints the outcome, and returns the exit code that it calls for.
 fn report(
     scope: &StepSelection,
     done: &[EffectReport],
@@ -241,8 +238,7 @@ pub(crate) async fn run_saved(setup: &Context, args: &ApplyArgs, path: &Path) ->
     }
 }
 
-/// Returns the refusal beside a daemon: the daemon does what the files say, so a plan bounds
-/// nothing there.
+/// Beside a daemon a plan bounds nothing: the daemon does what the files say.
 fn daemon_refusal() -> CommandFailure {
     let what = "no plan was applied: the daemon holds the state and applies every file by itself, so a saved \
         plan limits nothing";

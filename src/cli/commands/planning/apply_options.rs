@@ -201,7 +201,6 @@ pub(crate) async fn settle_by_daemon(
     Ok(done)
 }
 
-/// Has the process that holds the state record the allowed removals.
 async fn record_allowed_by_daemon(
     client: &Daemon,
     args: &ApplyArgs,

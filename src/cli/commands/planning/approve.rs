@@ -186,7 +186,6 @@ async fn approve_plan(setup: &Context, args: &ApproveArgs, checksum: &str) -> Co
     }
 }
 
-/// Ends a command that approved nothing, since the person declined.
 fn decline(setup: &Context) -> Exit {
     setup.out.note("nothing was approved");
     Exit::Done

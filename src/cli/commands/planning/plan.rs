@@ -91,8 +91,7 @@ async fn make_plan(
     ask_about_plan(setup, fresh, None, ScopedPlanQuery(scope)).await
 }
 
-/// Asks the process that holds the state, or this process, about the plan: over the draft of a
-/// state if there is one.
+/// Asks the holder of the state, or this process, about the plan: over a draft if there is one.
 pub(crate) async fn ask_about_plan<T>(
     setup: &Context,
     fresh: RefreshOptions,
@@ -183,8 +182,7 @@ pub(crate) async fn save(
     Ok(saved.plan)
 }
 
-/// Returns true if a path argument names a saved plan: a file that is no YAML, or that begins as a
-/// saved plan.
+/// Returns true for a saved plan: a file that is no YAML, or that begins as a saved plan.
 pub(crate) fn is_plan(path: &Path) -> bool {
     let yaml = path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml");
     let begins = || {
@@ -286,7 +284,6 @@ fn problems_of_both(old: &LoadedRevision, new: &LoadedRevision) -> TreeProblems 
     TreeProblems { shown: shown.into_iter().chain(before).collect(), omitted: omitted.plus(warned) }
 }
 
-/// A loaded tree, and the folder that holds its files.
 struct LoadedRevision {
     loader: Loader,
     _folder: Option<crate::cli::context::git::tree::TempTree>,

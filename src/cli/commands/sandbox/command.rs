@@ -107,8 +107,7 @@ fn cannot_listen(error: ServeError) -> CommandFailure {
     CommandFailure::environment("reckon::sandbox::listen", error)
 }
 
-/// Returns the directory of the sandbox's state: the argument, else one beneath the configured
-/// state.
+/// Returns the sandbox's state directory: the argument, else one beneath the configured state.
 fn directory(cli: &Cli, out: Printer) -> PathBuf {
     let configured = || Context::load(cli, out).ok().map(|setup| setup.state.join("sandbox"));
     cli.state.clone().or_else(configured).unwrap_or_else(|| PathBuf::from(".reckon/sandbox"))
@@ -141,7 +140,6 @@ async fn wait_for_end(running: ListeningSandbox) -> CommandResult<()> {
     ended.map_err(|error| CommandFailure::environment("reckon::sandbox::serve", error))
 }
 
-/// A sandbox inside the daemon.
 #[derive(Debug)]
 pub(crate) struct EmbeddedSandbox {
     pub access: Embedded,

@@ -75,7 +75,6 @@ fn is_loopback(url: &str) -> bool {
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
-/// Returns the partner's own variables that the configuration names.
 fn partner_lines(setup: &Context, all: &Value) -> Vec<String> {
     let partner = &setup.config.partner;
     let mut lines = Vec::new();
@@ -91,8 +90,7 @@ fn partner_lines(setup: &Context, all: &Value) -> Vec<String> {
     lines
 }
 
-/// Returns the variables that a merchant's document names: a fresh code each time, or its secret
-/// key.
+/// Returns the variables of a merchant's document: a fresh code each time, or its secret key.
 async fn merchant_lines(
     http: &reqwest::Client,
     base: &str,

@@ -38,7 +38,6 @@ struct ScenarioStep {
     request: String,
     #[serde(default, rename = "as")]
     caller: StepCredential,
-    /// The merchant that owns the credential.
     #[serde(default)]
     merchant: Option<String>,
     #[serde(default)]

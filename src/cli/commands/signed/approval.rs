@@ -256,7 +256,6 @@ impl Examination {
     }
 }
 
-/// Interval at which the daemon checks for changes.
 const POLL_EVERY: Duration = Duration::from_secs(2);
 /// Time after which every file is examined again, even without a change.
 const EXAMINE_EVERY: Duration = Duration::from_mins(1);
@@ -306,8 +305,7 @@ async fn read_inputs(
     ExaminedInputs { head: head.ok().flatten(), position, stuck }
 }
 
-/// Examines the files, and has the engine record the approvals that count; `None` once the engine
-/// ended.
+/// Does as [`record_counting`] through the engine's channel; `None` once the engine ended.
 async fn record_counting_by_engine(
     place: &SignedConfig,
     facts: &ReadModel,

@@ -59,8 +59,7 @@ impl SignedCommit {
 }
 
 impl Signer {
-    /// Returns true if the signer's name in the file of signers consists of addresses, or patterns
-    /// of addresses.
+    /// Returns true if the signer's name consists of addresses, or patterns of addresses.
     pub(crate) fn is_named_by_address(&self) -> bool {
         self.principal.split(',').all(|pattern| pattern.contains('@'))
     }

@@ -224,8 +224,7 @@ fn documents(bytes: &[u8], SoughtDocuments { keys, cx }: &SoughtDocuments) -> Fi
     Some(found)
 }
 
-/// Returns true if a text may name a resource: it holds the name, or escapes, in which a name can
-/// hide.
+/// Returns true if a text holds the name of a resource, or escapes, in which a name can hide.
 fn may_name(text: &str, key: &Key) -> bool {
     text.contains(&*key.name.to_string()) || text.contains('\\')
 }

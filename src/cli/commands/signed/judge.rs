@@ -31,7 +31,6 @@ pub(crate) enum NotCounted {
     Git(GitError),
 }
 
-/// Judge of all files of one examination.
 pub(crate) struct Judge<'a> {
     pub repo: &'a ApprovalRepo,
     sought: SoughtDocuments,
@@ -51,8 +50,7 @@ pub(crate) struct ApprovalEntry {
 }
 
 impl<'a> Judge<'a> {
-    /// Creates a judge. `applied` holds the applied digests of documents that the plan only
-    /// changes.
+    /// Creates a judge; `applied` holds the digests of documents that the plan only changes.
     pub(crate) fn new(
         repo: &'a ApprovalRepo,
         sought: SoughtDocuments,
@@ -267,8 +265,7 @@ fn check_other_person(
     Err(Rejection("reckon::approval::unknown_author", what, help))
 }
 
-/// Returns the plain files of the approvals folder in a commit, and the other entries, which cannot
-/// be approvals.
+/// Returns the plain files of the approvals folder in a commit, and its other entries.
 pub(crate) fn files(
     repo: &ApprovalRepo,
 ) -> Result<(Vec<ApprovalEntry>, Vec<ApprovalEntry>), GitError> {

@@ -42,7 +42,6 @@ pub(crate) struct ApprovalRepo {
     pub specs: String,
     /// Folder of the approvals, from the top.
     pub folder: String,
-    /// Evidence that counts for the author of a document.
     pub authors: AuthorEvidence,
     pub valid_for: Duration,
     root: PathBuf,

@@ -211,12 +211,10 @@ fn line_of(file: &Path, name: &str) -> Option<usize> {
 /// Files whose blobs are read at once.
 const FILES: usize = 256;
 
-/// A loader and the repository of its files.
 #[derive(Debug)]
 pub(crate) struct TrackedSpecs {
     loader: Loader,
-    /// The folder of the specs; `None` where the files are not those of a repository on this
-    /// machine.
+    /// The folder of the specs; `None` where the files are not of a repository on this machine.
     folder: Option<FolderLocation>,
     known: Mutex<KnownCommit>,
 }

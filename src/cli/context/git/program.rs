@@ -57,7 +57,6 @@ const SET: [(&str, &str); 4] = [
     ("GIT_GRAFT_FILE", "/dev/null"),
 ];
 
-/// Runner of git in one folder of a repository.
 #[derive(Debug, Clone)]
 pub(crate) struct Git {
     /// The folder; paths in answers are relative to the top of its work tree.
@@ -192,8 +191,7 @@ fn end(child: &mut Child) {
 /// Blobs that one git process reads, at most.
 const BLOBS: usize = 1024;
 
-/// Reads these blobs, each once, and passes their bytes to `take`; `None` for an id that names no
-/// blob here.
+/// Passes the bytes of these blobs to `take`, each once; `None` for an id that names none here.
 pub(crate) fn for_each<'a>(
     git: &Git,
     ids: &[&'a str],

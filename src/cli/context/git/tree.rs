@@ -18,8 +18,7 @@ use crate::cli::exit::{CommandFailure, CommandResult};
 const LINK: &str = "120000";
 /// Git's type of a file's content.
 const BLOB: &str = "blob";
-/// Contents that are in memory together. A spec is small; the size of an attachment is checked once
-/// it is written.
+/// Contents that are in memory together: specs are small, attachments are checked once written.
 const SPECS_AT_ONCE: usize = 1024;
 const ATTACHMENTS_AT_ONCE: usize = 1;
 
@@ -121,8 +120,7 @@ struct TreeEntry {
 }
 
 impl TreeEntry {
-    /// Parses `MODE TYPE OBJECT<tab>PATH`; `None` for an entry that is no file, or whose path leads
-    /// out of the folder.
+    /// Parses `MODE TYPE OBJECT<tab>PATH`; `None` for no file, or a path out of the folder.
     fn read(entry: &[u8], prefix: &str) -> Option<Self> {
         let text = std::str::from_utf8(entry).ok()?;
         let (about, path) = text.split_once('\t')?;

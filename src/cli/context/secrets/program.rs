@@ -35,7 +35,6 @@ impl Default for ProgramLimits {
     }
 }
 
-/// A program to run: its words, its folder, and its environment.
 #[derive(Debug)]
 pub(super) struct Program<'a> {
     pub words: &'a [String],
@@ -104,8 +103,7 @@ fn too_slow(limits: ProgramLimits) -> String {
     format!("took longer than {} ms and was stopped", limits.time.as_millis())
 }
 
-/// Reads a program's output on a thread of its own, so that a program which never ends is left
-/// behind.
+/// Reads a program's output on another thread, so that one which never ends is left behind.
 fn read(output: ChildStdout, bytes_max: u64) -> Receiver<Printed> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
