@@ -21,8 +21,7 @@ use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::daemon::run;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
-use crate::cli::print;
-use crate::cli::print::Printer;
+use crate::cli::print::{self, Printer};
 use crate::sim;
 
 /// Runs the command line of this process and returns its exit code.

@@ -7,8 +7,7 @@ use crate::config::setting::ConfigError;
 use crate::control::protocol::ControlError;
 use crate::engine::handles::shared::{EngineError, SecretError};
 use crate::model::issue::{PlacedIssue, Severity};
-use crate::render::diagnostic;
-use crate::render::diagnostic::OutputStyle;
+use crate::render::diagnostic::{self, OutputStyle};
 use crate::store::error::{OpenError, StoreError};
 use crate::store::read_model::model::ReadModelError;
 

@@ -5,8 +5,7 @@
 //! and some more answer health checks only. A connection without a seat is closed.
 
 use std::collections::BTreeMap;
-use std::io;
-use std::io::IoSlice;
+use std::io::{self, IoSlice};
 use std::net::{IpAddr, Ipv6Addr};
 use std::pin::Pin;
 use std::sync::Arc;

@@ -10,9 +10,8 @@ use crate::engine::protocol::approvals::SavedPlan;
 use crate::engine::protocol::views::{PlanView, StepView};
 use crate::model::issue::PlacedIssue;
 use crate::model::operator::StepSelection;
-use crate::render::words;
 use crate::render::words::{
-    Paint, clean, file_place, push_line, resource_key, short_hash, value_text,
+    self, Paint, clean, file_place, push_line, resource_key, short_hash, value_text,
 };
 
 pub(super) use markdown::escape_markdown;

@@ -7,8 +7,7 @@ use serde_json::Value;
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
 use crate::engine::protocol::views::MoneyView;
-use crate::render::words;
-use crate::render::words::{Paint, clean, file_place, push_line, short_hash, value_text};
+use crate::render::words::{self, Paint, clean, file_place, push_line, short_hash, value_text};
 use crate::store::history::{EffectHistory, HistoryEntry, RecordRef};
 
 const LABEL_WIDTH: usize = 10;

@@ -13,8 +13,7 @@ use crate::base::id::Key;
 use crate::base::wording::count_noun;
 use crate::cli::args::store::{BackupArgs, ReleaseArgs, RestoreArgs};
 use crate::cli::commands::resources;
-use crate::cli::context::machine;
-use crate::cli::context::machine::counter;
+use crate::cli::context::machine::{self, counter};
 use crate::cli::context::open::Context;
 use crate::cli::context::session::{StateSession, daemon};
 use crate::cli::context::state_handle::make_dir;
@@ -29,8 +28,7 @@ use crate::store::backup::manifest::{BackupError, BackupManifest, ExistingBackup
 use crate::store::backup::restore::{
     RestoreError, RestoreRequest, RestoreResult, VerifiedBackup, restore,
 };
-use crate::store::backup::write;
-use crate::store::backup::write::{BackupSource, Compactions};
+use crate::store::backup::write::{self, BackupSource, Compactions};
 use crate::store::journal::chain::Head;
 
 const TRIES_MAX: usize = 5;

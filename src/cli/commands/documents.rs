@@ -3,8 +3,7 @@
 //! of a secret comes from standard input, never from an argument, which other users of the machine
 //! could read.
 
-use std::io;
-use std::io::{IsTerminal, Read};
+use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -12,8 +11,7 @@ use zeroize::Zeroizing;
 
 use crate::base::id::Key;
 use crate::base::secret::Secret;
-use crate::base::wording;
-use crate::base::wording::count_noun;
+use crate::base::wording::{self, count_noun};
 use crate::cli::args::options::{ExplainArgs, PathArgs, SchemaArgs, SealArgs};
 use crate::cli::context::machine::below;
 use crate::cli::context::open::Context;

@@ -8,8 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::base::clock::{Clock, SystemClock, timestamp};
 use crate::base::id::{Key, Mode};
-use crate::base::wording;
-use crate::base::wording::count_verb;
+use crate::base::wording::{self, count_verb};
 use crate::cli::args::events::{EventsCommand, EventsListArgs, ResyncArgs, TriggerArgs};
 use crate::cli::args::options::Output;
 use crate::cli::commands::sandbox::env::control;

@@ -1,14 +1,12 @@
 //! `hooks repl`: evaluates lines of a script against the state; the actions that they request are
 //! shown, and never done.
 
-use std::io;
-use std::io::{IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 
 use serde_json::json;
 
 use crate::cli::args::options::Output;
-use crate::cli::commands::hook_trials;
-use crate::cli::commands::hook_trials::on_stage;
+use crate::cli::commands::hook_trials::{self, on_stage};
 use crate::cli::commands::hooks::{check_script, load_valid};
 use crate::cli::context::open::Context;
 use crate::cli::context::session::StateSession;

@@ -28,8 +28,7 @@ use crate::engine::protocol::query::{ScriptFindQuery, ScriptResourceQuery, Scrip
 use crate::model::effect::RemoteGet;
 use crate::model::events::hook::HookRun;
 use crate::render::hooks as shown;
-use crate::render::hooks::runs;
-use crate::render::hooks::runs::{EventDiff, HooksDiff};
+use crate::render::hooks::runs::{self, EventDiff, HooksDiff};
 use crate::scripting::hooks::Hooks;
 use crate::scripting::host::session::Reads;
 use crate::scripting::language::limits::{TIME_MAX, on_stack};

@@ -11,8 +11,7 @@ use crate::cli::commands::documents::exit_for;
 use crate::cli::context::machine::below;
 use crate::cli::context::open::Context;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit, file_problem};
-use crate::cli::print;
-use crate::cli::print::Printer;
+use crate::cli::print::{self, Printer};
 use crate::config::notify::NotifyTarget;
 use crate::config::setting::ProcessEnv;
 use crate::config::settings::Config;
@@ -21,13 +20,11 @@ use crate::engine::protocol::hooks::{HooksView, ScriptView};
 use crate::engine::protocol::query::HooksQuery;
 use crate::kinds::register::KINDS;
 use crate::model::issue::{PlacedIssue, Severity};
-use crate::render;
-use crate::render::hooks as shown;
+use crate::render::{self, hooks as shown};
 use crate::scripting::hooks::Hooks;
 use crate::scripting::language::names::ConfiguredNames;
 use crate::scripting::language::source::{CASES_ENDING, ScriptFolder, ScriptSource, read_folder};
-use crate::scripting::tools::testcases;
-use crate::scripting::tools::testcases::{Case, CaseResult};
+use crate::scripting::tools::testcases::{self, Case, CaseResult};
 
 pub(crate) fn check(setup: &Context) -> CommandResult {
     let folder = folder(setup)?;

@@ -15,8 +15,7 @@ use crate::cli::commands::resources::parse_resource;
 use crate::cli::context::machine::below;
 use crate::cli::context::open::Context;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
-use crate::cli::print;
-use crate::cli::print::Printer;
+use crate::cli::print::{self, Printer};
 use crate::control::requests::{Import, ImportAll, Inventory};
 use crate::model::state::drift::{
     AdoptRequest, AdoptionReport, AdoptionStatus, ImportOption, InventoryItem, InventoryRequest,

@@ -7,8 +7,7 @@
 //! `events urls` shows the addresses for the service's webhooks and the links of applicants, and
 //! exchanges an address for a new one.
 
-use std::io;
-use std::io::Read;
+use std::io::{self, Read};
 
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
@@ -26,8 +25,7 @@ use crate::cli::context::open::Context;
 use crate::cli::context::session::{StateSession, daemon};
 use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::config::setting::ProcessEnv;
-use crate::control::protocol::ControlRequest;
-use crate::control::protocol::LocalQuery;
+use crate::control::protocol::{ControlRequest, LocalQuery};
 use crate::control::requests::{Attach, IntakeUrl, PortalLink, Rotate, requests};
 use crate::engine::protocol::diagnostics::LocalReply;
 use crate::engine::protocol::payers::{AttachToken, IntakeLink, IntakeTerms};

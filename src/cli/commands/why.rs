@@ -12,8 +12,7 @@ use crate::cli::context::open::Context;
 use crate::cli::context::session::daemon;
 use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::cli::remote::Daemon;
-use crate::control::protocol::ControlRequest;
-use crate::control::protocol::LocalQuery;
+use crate::control::protocol::{ControlRequest, LocalQuery};
 use crate::control::requests::requests;
 use crate::engine::handles::shared::EngineShared;
 use crate::engine::protocol::diagnostics::{LocalReply, Provenances, WhySubject};
@@ -22,16 +21,14 @@ use crate::engine::protocol::views::{PlanView, StepView};
 use crate::engine::queries::journal_refs::locate;
 use crate::kinds::planning::step::MERCHANT;
 use crate::model::intent::Cause;
-use crate::render::why;
 use crate::render::why::{
-    ApprovalView, AuthorView, EffectHistoryView, ResourceHistoryView, WhyView,
+    self, ApprovalView, AuthorView, EffectHistoryView, ResourceHistoryView, WhyView,
 };
 use crate::spec::text::decode::decode;
 use crate::spec::text::source::split;
 use crate::store::history::{EffectHistory, ResourceHistory};
 use crate::store::journal::chain::Head;
-use crate::store::journal::read::JournalReader;
-use crate::store::journal::read::JournalSet;
+use crate::store::journal::read::{JournalReader, JournalSet};
 use crate::store::read_model::model::ReadModel;
 
 requests! {

@@ -17,8 +17,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::base::clock::{Clock, SystemClock, timestamp};
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
-use crate::render::progress;
-use crate::render::progress::Counter;
+use crate::render::progress::{self, Counter};
 use crate::store::disk::directory::LockOwner;
 
 /// Returns the holder of a lock, for the message of processes that find the lock taken.

@@ -13,8 +13,7 @@ use crate::cli::context::state_handle::{Embedded, EngineOptions, StateHandle, cl
 use crate::cli::context::{machine, state_handle};
 use crate::cli::exit::{CommandFailure, CommandResult, WAY_ON, local_only};
 use crate::cli::print::Printer;
-use crate::cli::remote;
-use crate::cli::remote::ServerClient;
+use crate::cli::remote::{self, ServerClient};
 use crate::config::setting::{ConfigError, ProcessEnv, resolve_optional};
 use crate::config::settings::{Config, FILE_NAME};
 use crate::engine::handles::shared::{

@@ -7,8 +7,7 @@ mod program;
 mod tests;
 
 use std::fs::{File, Metadata};
-use std::io;
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -4,8 +4,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::future::Future;
-use std::io;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::SocketAddr;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;

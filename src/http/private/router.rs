@@ -29,10 +29,9 @@ use crate::control::protocol::{
 use crate::engine::protocol::diagnostics::Metrics;
 use crate::engine::protocol::events::{EventsView, EventsWanted};
 use crate::engine::protocol::hooks::HooksView;
-use crate::engine::protocol::query;
 use crate::engine::protocol::query::{
-    EventsQuery, HooksQuery, IntentsQuery, MetricsQuery, OverviewQuery, PlanQuery, ResourceQuery,
-    ResourcesQuery,
+    self, EventsQuery, HooksQuery, IntentsQuery, MetricsQuery, OverviewQuery, PlanQuery,
+    ResourceQuery, ResourcesQuery,
 };
 use crate::engine::protocol::views::{Overview, ResourceView};
 use crate::http::private::answer::{AppState, ok, refuse, respond_when_ready};

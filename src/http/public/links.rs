@@ -20,8 +20,7 @@ use tower_http::limit::RequestBodyLimitLayer;
 use crate::base::secret::Secret;
 use crate::control::handle::Control;
 use crate::engine::protocol::payers::{AttachToken, Intake, IntakeLink};
-use crate::http::public::pages;
-use crate::http::public::pages::HtmlPage;
+use crate::http::public::pages::{self, HtmlPage};
 use crate::http::public::public_routes::PublicRoutes;
 
 /// Bytes of a body, at most: a token has some twenty characters, and there are some thirty at most.

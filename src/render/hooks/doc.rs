@@ -6,8 +6,7 @@ use crate::policy::ScriptPower;
 use crate::render::words::push_line;
 use crate::scripting::engine::host_functions;
 use crate::scripting::host::call::{FunctionGroup, HostFn};
-use crate::scripting::language::names;
-use crate::scripting::language::names::{EVENT_FIELDS, EVENTS};
+use crate::scripting::language::names::{self, EVENT_FIELDS, EVENTS};
 
 const INTRO: &str = include_str!("intro.md");
 const OUTRO: &str = include_str!("outro.md");

@@ -6,10 +6,8 @@
 
 use crate::base::wording::count_noun;
 use crate::engine::protocol::views::{PlanView, StepView};
-use crate::render::plan::common;
-use crate::render::plan::common::{before_after, notes, origin, symbol, unchangeable_fields};
-use crate::render::words;
-use crate::render::words::{clean, file_place, push_line, resource_key, value_text};
+use crate::render::plan::common::{self, before_after, notes, origin, symbol, unchangeable_fields};
+use crate::render::words::{self, clean, file_place, push_line, resource_key, value_text};
 
 /// Size in bytes after which steps are only counted; a comment may have 65,536 characters.
 const BYTES_MAX: usize = 60_000;

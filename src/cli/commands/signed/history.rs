@@ -10,8 +10,7 @@ use std::sync::Arc;
 
 use crate::base::hash::{Digest, sha256};
 use crate::base::id::Key;
-use crate::cli::context::git::program;
-use crate::cli::context::git::program::{Git, GitError, is_absent_id};
+use crate::cli::context::git::program::{self, Git, GitError, is_absent_id};
 use crate::spec::document::{LazySource, ReadContext, read};
 use crate::spec::text::decode::decode;
 use crate::spec::text::lint::{Keep, lint};

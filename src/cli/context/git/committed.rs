@@ -16,8 +16,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::program;
-use super::program::{Git, GitError};
+use super::program::{self, Git, GitError};
 use crate::base::folder::Folder;
 use crate::base::folder_location::FolderLocation;
 use crate::base::hash::Digest;

@@ -9,8 +9,7 @@ use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
-use super::program;
-use super::program::{Git, GitError};
+use super::program::{self, Git, GitError};
 use crate::cli::context::machine;
 use crate::cli::exit::{CommandFailure, CommandResult};
 

@@ -4,12 +4,10 @@
 //! A program's standard error is discarded, and no message repeats its output: both may hold the
 //! secret.
 
-use std::io;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::mpsc;
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
 use zeroize::Zeroizing;
