@@ -143,8 +143,7 @@ impl ConfigReader<'_> {
             let twice = found.as_ref().is_some_and(is_listed);
             if twice {
                 let help = "write one amount for each currency";
-                let message = "the list has two amounts of this currency";
-                self.invalid(item.span.clone(), message, help);
+                self.invalid(item.span.clone(), "the list has two amounts of this currency", help);
             }
             let place = self.place(item.span.start);
             value.extend(found.map(|value| Placed { value, place }));
@@ -168,8 +167,7 @@ impl ConfigReader<'_> {
         let found = self.setting::<u32>(node, "approvers");
         if let (Some(Setting::Literal(0)), Some(entry)) = (&found, node.entry("approvers")) {
             let help = "write 1 or more; without `above`, one person is enough";
-            let message = "with 0, no plan would need an approval";
-            self.invalid(entry.value.span.clone(), message, help);
+            self.invalid(entry.value.span.clone(), "with 0, no plan would need an approval", help);
         }
         found
     }

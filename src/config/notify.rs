@@ -150,7 +150,6 @@ impl FromText for MailAddress {
 }
 
 words!(BodyFormat: "json" => Json, "chat" => Chat);
-
 words!(SmtpEncryption: "starttls" => Starttls, "tls" => Tls, "none" => None);
 
 impl FromText for u16 {

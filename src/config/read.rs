@@ -112,6 +112,19 @@ fn private_ranges(source: &SourceText) -> (Vec<Range<usize>>, Vec<String>) {
 
 const EMPTY_HELP: &str = "start it with `apiVersion: reckon.dev/v1` and `kind: Config`";
 
+const TOP: &str = "apiVersion kind partner service secrets specs scripts state state_mark listen \
+    public_listen public_url trusted_proxies webhooks policy notify events store doubt";
+
+section!(PartnerSettings: name, client_id, client_secret, redirect_uri, plans(read_plans));
+section!(ServiceSettings: base_url, web_url, portal_url, brands, ca_file, timeout);
+section!(SecretSettings: key, env, files, attachments, exec(read_programs), age(read_identity));
+section!(PolicySettings:
+    amounts, limits(read_limits), approvals(read_approvals), prune, scripts(script_rights));
+section!(WebhookSettings: gateway, partner, rate, burst);
+section!(EventSettings: keep);
+section!(StoreSettings: compact, archive);
+section!(DoubtSettings: grace, contact);
+
 impl ConfigReader<'_> {
     fn file(&mut self) -> Option<Config> {
         let (slices, findings) = split(&self.source.text);
@@ -130,22 +143,7 @@ impl ConfigReader<'_> {
         let root = self.root(first, code, message, EMPTY_HELP)?;
         Some(self.config(&root))
     }
-}
 
-const TOP: &str = "apiVersion kind partner service secrets specs scripts state state_mark listen \
-    public_listen public_url trusted_proxies webhooks policy notify events store doubt";
-
-section!(PartnerSettings: name, client_id, client_secret, redirect_uri, plans(read_plans));
-section!(ServiceSettings: base_url, web_url, portal_url, brands, ca_file, timeout);
-section!(SecretSettings: key, env, files, attachments, exec(read_programs), age(read_identity));
-section!(PolicySettings:
-    amounts, limits(read_limits), approvals(read_approvals), prune, scripts(script_rights));
-section!(WebhookSettings: gateway, partner, rate, burst);
-section!(EventSettings: keep);
-section!(StoreSettings: compact, archive);
-section!(DoubtSettings: grace, contact);
-
-impl ConfigReader<'_> {
     pub(crate) fn config(&mut self, root: &Node) -> Config {
         self.report_unknown_keys(root, &TOP.split(' ').collect::<Vec<_>>());
         self.expect_constant(root, "apiVersion", API_VERSION);

@@ -63,8 +63,7 @@ impl<'a> ConfigReader<'a> {
             }
             Some(entry) if entry.value.text() == Some(expect) => {}
             Some(entry) => {
-                let message = format!("`{key}` must be `{expect}`");
-                self.invalid(value_span(entry), &message, &help);
+                self.invalid(value_span(entry), &format!("`{key}` must be `{expect}`"), &help);
             }
         }
     }
@@ -93,8 +92,7 @@ impl<'a> ConfigReader<'a> {
     pub(crate) fn items<'n>(&mut self, parent: &'n Node, key: &str) -> &'n [Node] {
         let Some(entry) = parent.present(key) else { return &[] };
         if !matches!(entry.value.value, NodeValue::Seq(_)) {
-            let message = format!("`{key}` must be a list");
-            self.invalid(value_span(entry), &message, "write `[…]`");
+            self.invalid(value_span(entry), &format!("`{key}` must be a list"), "write `[…]`");
         }
         entry.value.items()
     }

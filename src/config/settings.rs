@@ -33,7 +33,6 @@ use crate::spec::tree::attachments::AttachmentFolder;
 
 /// The file name where `--config` names none.
 pub const FILE_NAME: &str = "reckon.yaml";
-
 /// Default time limit of one call to the service.
 const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
 /// Default of the time that a proof of absence waits beyond the call's timeout (design.md part 3).
@@ -221,8 +220,7 @@ impl Config {
         setting: Option<&Setting<T>>,
         env: &dyn EnvSource,
     ) -> Result<T, ConfigError> {
-        let missing = || ConfigError::Missing { path, file: self.file.clone() };
-        setting.ok_or_else(missing)?.get(env)
+        setting.ok_or_else(|| ConfigError::Missing { path, file: self.file.clone() })?.get(env)
     }
 
     pub fn rules(&self, env: &dyn EnvSource) -> Result<PolicyRules, ConfigError> {

@@ -174,7 +174,6 @@ impl FromText for bool {
 }
 
 words!(AmountFormat: "decimal" => Decimal, "minor" => Minor);
-
 words!(OnDoubt: "recreate" => Recreate, "hold" => Hold);
 
 impl FromText for Money {

@@ -85,8 +85,7 @@ impl BoundSocket {
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> Result<Serving, HttpError> {
         let failed = |source| HttpError { address: self.configured, source };
-        let shared = self.socket.try_clone().and_then(TcpListener::from_std);
-        let listener = shared.map_err(failed)?;
+        let listener = self.socket.try_clone().and_then(TcpListener::from_std).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let done = tokio::spawn(accept_until(listener, router, shutdown));
         Ok(Serving { address, done })

@@ -36,6 +36,9 @@ use crate::notify::{mail, message};
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Time limit of a connection; where this one runs out, nothing was sent.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const USER_AGENT: &str = "reckon";
+/// The header by which a receiver recognises a repeat (draft-ietf-httpapi-idempotency-key-header).
+const KEY_HEADER: &str = "Idempotency-Key";
 
 /// The sender of notifications. `Debug` shows no address and no password.
 #[derive(Debug)]
@@ -83,21 +86,7 @@ impl Notifier {
         let help = wording::suggestion_help(name, self.targets.keys().map(String::as_str));
         format!("the configuration has no target `{name}`: {help}")
     }
-}
 
-fn web_body(message: &OutgoingNotification, form: BodyFormat) -> Result<String, String> {
-    if message.to.is_some() {
-        let target = &message.target;
-        return Err(format!("`{target}` is a web address: only mail takes `to`"));
-    }
-    message::json_body(&message.body, form)
-}
-
-const USER_AGENT: &str = "reckon";
-/// The header by which a receiver recognises a repeat (draft-ietf-httpapi-idempotency-key-header).
-const KEY_HEADER: &str = "Idempotency-Key";
-
-impl Notifier {
     /// Posts this JSON. The key is visible ASCII.
     async fn post(&self, url: &Secret, key: &str, body: String) -> DeliveryResult {
         let Ok(url) = Url::parse(url.expose()) else {
@@ -113,6 +102,14 @@ impl Notifier {
             Err(error) => interpret_error(error, &url),
         }
     }
+}
+
+fn web_body(message: &OutgoingNotification, form: BodyFormat) -> Result<String, String> {
+    if message.to.is_some() {
+        let target = &message.target;
+        return Err(format!("`{target}` is a web address: only mail takes `to`"));
+    }
+    message::json_body(&message.body, form)
 }
 
 fn web_client() -> Result<Client, String> {

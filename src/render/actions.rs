@@ -74,8 +74,7 @@ pub fn action_result(acted: &ActionReport) -> String {
     }
     for name in SHOWN_FACTS {
         if let Some(value) = acted.facts.get(name) {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            fact(&mut out, name, &text);
+            fact(&mut out, name, &value.as_str().map_or_else(|| value.to_string(), str::to_owned));
         }
     }
     if let Some(key) = &acted.key {
@@ -129,8 +128,7 @@ const SENTENCE_WIDTH: usize = 80;
 
 /// Renders the differing fields of an adoption, and those that the service does not show.
 pub fn adoption_result(adopted: &AdoptionReport) -> String {
-    let mut out = String::new();
-    push_line!(out, "{}: {}", clean(&adopted.key.short()), clean(&adopted.message));
+    let mut out = format!("{}: {}\n", clean(&adopted.key.short()), clean(&adopted.message));
     if !adopted.changes.is_empty() {
         push_line!(out, "  the next plan changes, from the present value to that of the document:");
     }

@@ -23,7 +23,6 @@ use crate::spec::text::source::SourceText;
 
 /// Problems shown; further ones are only counted. The loader lists no more than this for a tree.
 pub const SHOWN_MAX: usize = 1000;
-
 const JSON_VERSION: u32 = 1;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -57,8 +57,7 @@ pub fn event_lines(items: &[EventView], color: bool) -> String {
     let paint = Paint { color };
     let mut out = String::new();
     for item in items.iter().rev() {
-        let cells = row_cells(item);
-        push_line!(out, "{}  {}", paint.dim(&cells.join("  ")), clean(&item.merchant));
+        push_line!(out, "{}  {}", paint.dim(&row_cells(item).join("  ")), clean(&item.merchant));
     }
     out
 }

@@ -82,10 +82,7 @@ impl Families<'_> {
 
     /// Writes a histogram of durations in seconds: their sum and count, and the count of each
     /// bucket. A bucket counts the durations up to its bound and above the one before it.
-    #[expect(
-        clippy::disallowed_types,
-        reason = "the library takes spans as floats; none of these is money"
-    )]
+    #[expect(clippy::disallowed_types, reason = "the library takes floats; none of these is money")]
     fn histogram(
         &mut self,
         name: &str,
@@ -169,10 +166,7 @@ fn service_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     out.write_one("service_silent_hosts", help, traffic.silent.len())
 }
 
-#[expect(
-    clippy::disallowed_types,
-    reason = "the library takes spans as floats; none of these is money"
-)]
+#[expect(clippy::disallowed_types, reason = "the library takes floats; none of these is money")]
 fn journal_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     let help = "Sequence of the journal's last record.";
     out.write_one("journal_position", help, all.overview.position)?;
@@ -188,12 +182,8 @@ fn journal_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     out.histogram("journal_sync", help, (seconds(total), count), &buckets)
 }
 
-/// Converts microseconds to seconds. The library takes only floats here; none of these is money. A
-/// number parsed from a text is written as the same text again.
-#[expect(
-    clippy::disallowed_types,
-    reason = "the library takes spans as floats; none of these is money"
-)]
+/// Converts microseconds to seconds. A number parsed from a text is written as the same text again.
+#[expect(clippy::disallowed_types, reason = "the library takes floats; none of these is money")]
 fn seconds(micros: u64) -> f64 {
     let whole = Duration::from_micros(micros);
     format!("{}.{:06}", whole.as_secs(), whole.subsec_micros()).parse().unwrap_or_default()

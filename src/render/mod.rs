@@ -18,8 +18,7 @@ use serde::Serialize;
 
 /// Renders a value for programs, as indented JSON.
 pub fn json<T: Serialize + ?Sized>(value: &T) -> String {
-    let text = serde_json::to_string_pretty(value);
-    text.unwrap_or_else(|error| unserialisable(&error.to_string()))
+    serde_json::to_string_pretty(value).unwrap_or_else(|error| unserialisable(&error.to_string()))
 }
 
 /// Renders a value for programs, as YAML.

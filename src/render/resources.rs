@@ -208,9 +208,8 @@ pub fn explanation(explained: &Explanation, color: bool) -> String {
     let paint = Paint { color };
     let Explanation { kind, path, meaning, fields, .. } = explained;
     let dot = if path.is_empty() { "" } else { "." };
-    let mut out = String::new();
-    push_line!(out, "{}", paint.bold(&format!("{kind}{dot}{path}")));
-    push_line!(out, "\n  {meaning}\n");
+    let mut out = paint.bold(&format!("{kind}{dot}{path}"));
+    push_line!(out, "\n\n  {meaning}\n");
     for (label, text) in explanation_facts(explained) {
         push_line!(out, "  {label:<9} {text}");
     }

@@ -346,8 +346,6 @@ pub struct WhyArgs {
     pub verify: bool,
 }
 
-// Arguments that choose a daemon on another machine.
-
 /// Arguments of `--server URL --token-file FILE`.
 #[derive(Debug, Args)]
 pub struct ServerArgs {

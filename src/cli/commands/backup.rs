@@ -140,8 +140,7 @@ fn backup_text(report: &BackupOutput) -> String {
     lines.join("\n")
 }
 
-// Progress of copying or reading many bytes: shown only once it takes a while.
-
+/// Progress is shown only once copying or reading takes this long.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Counts mebibytes at a terminal.

@@ -171,8 +171,7 @@ pub(crate) async fn run_resync(setup: &Context, args: &ResyncArgs) -> CommandRes
     let read = read.map_err(|why| CommandFailure::input("reckon::events::recover", why))?;
     let told = json!({ "since": timestamp(&since), "merchants": read });
     setup.out.result(&told, || render::events::resync_result(&read, &timestamp(&since)))?;
-    let whole = read.iter().all(|one| one.trouble.is_none());
-    Ok(if whole { Exit::Done } else { Exit::Environment })
+    Ok(if read.iter().all(|one| one.trouble.is_none()) { Exit::Done } else { Exit::Environment })
 }
 
 /// Prefixes of types that the service sends to the partner, when an application is decided.
@@ -215,7 +214,7 @@ fn check_type(kind: &str) -> CommandResult<()> {
 
 /// Returns the named merchant, or the only one, with its mode.
 fn chosen_merchant(setup: &Context, named: Option<&str>) -> CommandResult<(Key, Mode)> {
-    let all = links::merchants(setup);
+    let all = links::documents(setup).merchants;
     let named = named.map(gateway_actions::merchant).transpose()?;
     let wrong = |what: String| {
         let list: Vec<String> = all.iter().map(|(key, _)| key.name.to_string()).collect();

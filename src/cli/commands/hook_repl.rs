@@ -45,8 +45,7 @@ pub(crate) async fn run(setup: &Context) -> CommandResult {
     let ended = prompt.lines().await;
     let failed = prompt.failed;
     session.end(setup, ended).await?;
-    let at_terminal = io::stdin().is_terminal();
-    Ok(if failed && !at_terminal { Exit::Input } else { Exit::Done })
+    Ok(if failed && !io::stdin().is_terminal() { Exit::Input } else { Exit::Done })
 }
 
 impl Prompt<'_> {

@@ -79,9 +79,7 @@ impl Reads for SessionReads {
 
     fn remote(&self, name: &str, args: &Value) -> Result<Value, String> {
         let nobody = || "no merchant named: `args` needs the field `merchant`".to_owned();
-        let named = args.get("merchant").and_then(Value::as_str);
-        let named = named.and_then(|name| format!("Merchant/{name}").parse().ok());
-        let merchant = named.or_else(|| self.merchant.clone()).ok_or_else(nobody)?;
+        let merchant = merchant(args).or_else(|| self.merchant.clone()).ok_or_else(nobody)?;
         self.ask(ScriptRead::Remote(remote_get(&merchant, name, args)?))
     }
 
@@ -90,7 +88,7 @@ impl Reads for SessionReads {
     }
 }
 
-/// Returns the merchant of an event as scripts see it.
+/// Returns the merchant that an event or the arguments of a read name.
 pub(crate) fn merchant(event: &Value) -> Option<Key> {
     let name = event.get("merchant").and_then(Value::as_str)?;
     format!("Merchant/{name}").parse().ok()

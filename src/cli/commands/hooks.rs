@@ -54,27 +54,21 @@ pub(crate) fn load(
     folder: &ScriptFolder,
 ) -> CommandResult<(Option<Hooks>, Vec<PlacedIssue>)> {
     let mut problems = folder.problems.clone();
-    let hooks = match Hooks::load(&folder.scripts, &known_names(&setup.config)?) {
-        Ok(hooks) => {
-            problems.extend(hooks.warnings().iter().cloned());
-            Some(hooks)
-        }
-        Err(found) => {
-            problems.extend(found);
-            None
-        }
-    };
+    let loaded = Hooks::load(&folder.scripts, &known_names(&setup.config)?);
+    problems.extend(match &loaded {
+        Ok(hooks) => hooks.warnings().to_vec(),
+        Err(found) => found.clone(),
+    });
     problems.sort();
-    Ok((hooks.filter(|_| folder.problems.is_empty()), problems))
+    Ok((loaded.ok().filter(|_| folder.problems.is_empty()), problems))
 }
 
 pub(crate) fn load_valid(setup: &Context) -> CommandResult<(ScriptFolder, Hooks)> {
     let folder = folder(setup)?;
     let (hooks, problems) = load(setup, &folder)?;
-    match hooks {
-        Some(hooks) => Ok((folder, hooks)),
-        None => Err(invalid_scripts(&folder, problems, "nothing was run", setup.out)),
-    }
+    let invalid = || invalid_scripts(&folder, problems, "nothing was run", setup.out);
+    let hooks = hooks.ok_or_else(invalid)?;
+    Ok((folder, hooks))
 }
 
 pub(crate) fn invalid_scripts(

@@ -75,7 +75,6 @@ fn print_outcome(adopted: &AdoptionReport, out: Printer) -> CommandResult {
 
 /// Folder of the documents beneath the folder of specs, unless `--into` names another.
 const FOLDER: &str = "imported";
-
 /// Objects in one request, at most: the length of a request is limited.
 const AT_ONCE_MAX: usize = 100;
 

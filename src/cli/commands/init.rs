@@ -170,8 +170,7 @@ fn confirm_disown(
         "adopt your objects with `reckon import KIND/NAME ID` or `reckon import --all`; if none is yours, \
         run `reckon init --empty-remote --yes`",
     );
-    let agreed = out.agree_to_shown(yes, refusal, "Disown all of them permanently?")?;
-    Ok((unknown, agreed))
+    Ok((unknown, out.agree_to_shown(yes, refusal, "Disown all of them permanently?")?))
 }
 
 async fn declare(open: &StateHandle) -> CommandResult<()> {

@@ -310,18 +310,14 @@ fn urls_text(addresses: &EventUrls) -> String {
     lines.join("\n")
 }
 
-pub(crate) fn merchants(setup: &Context) -> Vec<(Key, Mode)> {
-    documents(setup).merchants
-}
-
 /// Documents that have an address of their own.
-struct AddressedDocuments {
-    merchants: Vec<(Key, Mode)>,
+pub(crate) struct AddressedDocuments {
+    pub(crate) merchants: Vec<(Key, Mode)>,
     /// Applications that another person finishes by a sign-up link.
     applicants: Vec<Key>,
 }
 
-fn documents(setup: &Context) -> AddressedDocuments {
+pub(crate) fn documents(setup: &Context) -> AddressedDocuments {
     let loader = setup.loaded_tree();
     let mut found = AddressedDocuments { merchants: Vec::new(), applicants: Vec::new() };
     for (key, manifest) in &loader.desired().manifests {

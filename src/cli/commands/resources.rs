@@ -113,8 +113,7 @@ pub(crate) fn parse_resource(text: &str) -> CommandResult<Key> {
 
 /// Parses `KIND/NAME` as `get` does, and `Action/NAME` as `events failed` writes it.
 pub(crate) fn parse_resource_or_action(text: &str) -> CommandResult<Key> {
-    let action = text.parse::<Key>().ok().filter(is_action);
-    action.map_or_else(|| parse_resource(text), Ok)
+    text.parse::<Key>().ok().filter(is_action).map_or_else(|| parse_resource(text), Ok)
 }
 pub(crate) async fn describe(setup: &Context, args: &ResourceArgs) -> CommandResult {
     let found = setup.query(ResourceQuery(args.key.clone())).await?;

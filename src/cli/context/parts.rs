@@ -134,14 +134,6 @@ impl Context {
         let state = OpenState::open(&options, key)?;
         Ok(StateHandle::of(state, Some(folder)))
     }
-}
-
-/// Returns true if a folder holds a state, or a part of one.
-fn is_state(dir: &Path) -> bool {
-    PARTS.iter().any(|part| dir.join(part).exists())
-}
-
-impl Context {
     /// Returns the key of the state, from the configuration or the file beside the state. Makes the
     /// state's folder, and a key file for a state that has no keys yet.
     pub(crate) fn key_or_make(&self) -> CommandResult<MasterKey> {
@@ -189,8 +181,7 @@ impl Context {
         if let Some(known) = self.identity.get() {
             return Ok(PublicRoutes::new(&known.digest_key()));
         }
-        let known = self.known_identity(&self.existing_key()?)?;
-        Ok(PublicRoutes::new(&known.digest_key()))
+        Ok(PublicRoutes::new(&self.known_identity(&self.existing_key()?)?.digest_key()))
     }
 
     /// Reads the identity of the state; a state that is not made yet gets the identity of its key.
@@ -260,6 +251,11 @@ impl Context {
             }
         }
     }
+}
+
+/// Returns true if a folder holds a state, or a part of one.
+fn is_state(dir: &Path) -> bool {
+    PARTS.iter().any(|part| dir.join(part).exists())
 }
 
 pub(crate) fn pem(path: &Path) -> Result<Vec<u8>, PathError> {

@@ -43,8 +43,7 @@ pub(crate) fn read_tree(setup: &Context) -> CommandResult<SentTree> {
 fn contents(root: &FolderLocation) -> CommandResult<Vec<(String, Vec<u8>)>> {
     let Listing { files, problems: troubles } = Listing::of(root, "");
     if let Some(trouble) = troubles.into_values().next() {
-        let place = root.path().join(&trouble.path);
-        let what = format!("{}: {}", place.display(), trouble.message);
+        let what = format!("{}: {}", root.path().join(&trouble.path).display(), trouble.message);
         return Err(CommandFailure::input(trouble.code, what).help(trouble.help));
     }
     let opened = root.open().map_err(|error| {

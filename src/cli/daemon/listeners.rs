@@ -84,13 +84,11 @@ pub(crate) struct Sockets {
 impl Sockets {
     /// Listens at the configured addresses, through earlier sockets that listen there already.
     async fn bind(setup: &Context, earlier: Option<&Self>) -> CommandResult<Self> {
-        let earlier_public = earlier.and_then(|earlier| earlier.public.as_ref());
+        let before = earlier.and_then(|earlier| earlier.public.as_ref());
         let listen = setup.config.listen.get(&ProcessEnv)?;
         let private = bind("listen", listen, earlier.map(|earlier| &earlier.private)).await?;
         let public = match &setup.config.public_listen {
-            Some(listen) => {
-                Some(bind("public_listen", listen.get(&ProcessEnv)?, earlier_public).await?)
-            }
+            Some(listen) => Some(bind("public_listen", listen.get(&ProcessEnv)?, before).await?),
             None => None,
         };
         Ok(Self { private, public })

@@ -119,8 +119,7 @@ async fn serve(
     ready.send_replace(true);
     engine.read_in_background();
     engine.start_sweeps();
-    let overviews = engine.overviews();
-    let approvals = keep_examining(&setup, parts.open, sender.clone(), overviews);
+    let approvals = keep_examining(&setup, parts.open, sender.clone(), engine.overviews());
     let running = engine.run(events, RunUntil::Stopped);
     let ended = run_until_replaced(running, approvals, reloader, (&ending, sender)).await;
     ending.send_replace(true);

@@ -115,8 +115,7 @@ pub(crate) fn local_only() -> Response {
 
 fn unauthorised(code: &str, message: &str, help: &str) -> Response {
     let mut response = refuse(StatusCode::UNAUTHORIZED, code, message, help);
-    let scheme = HeaderValue::from_static("Bearer");
-    response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
+    response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     response
 }
 

@@ -152,8 +152,7 @@ impl Tokens {
             !line.is_empty() && !line.starts_with('#')
         });
         let read = |(index, line): (usize, &str)| {
-            let line_number = index.saturating_add(1);
-            Token::parse(line).map_err(|why| TokenError { line: line_number, why })
+            Token::parse(line).map_err(|why| TokenError { line: index.saturating_add(1), why })
         };
         Ok(Self(meant.map(read).collect::<Result<_, _>>()?))
     }

@@ -43,7 +43,6 @@ use crate::render;
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 /// Bytes of a request's body, at most, except for the requests of commands.
 const BODY_BYTES_MAX: usize = 64 * 1024;
-
 /// Events in an answer by default, and at most.
 const EVENTS_SHOWN: usize = 50;
 const EVENTS_SHOWN_MAX: usize = 1000;
@@ -107,8 +106,7 @@ struct StatusBody {
 async fn status(State(door): State<AppState>) -> Response {
     let version = env!("CARGO_PKG_VERSION");
     let hooks = door.control.ask(HooksQuery).await.ok();
-    let wanted = EventsWanted { merchant: None, most: 0 };
-    let events = door.control.ask(EventsQuery(wanted)).await.ok();
+    let events = door.control.ask(EventsQuery(EventsWanted { merchant: None, most: 0 })).await.ok();
     let made = |overview| {
         let posts = door.control.posts().counts();
         let configuration = door.control.configuration();

@@ -109,8 +109,7 @@ const SCRIPT: &str = include_str!("page.js");
 /// Responds with the page of a link's state. `nonce` belongs to this answer alone.
 pub(crate) fn intake_page(state: &Intake, nonce: &str) -> Response {
     let plain = |title: &'static str, status: StatusCode, text: &str| {
-        let inner = html! { p role="status" { (text) } };
-        HtmlPage::plain(title, inner, nonce).answer(status)
+        HtmlPage::plain(title, html! { p role="status" { (text) } }, nonce).answer(status)
     };
     match state {
         Intake::Requested(asking) => form_page(asking, nonce).answer(StatusCode::OK),

@@ -41,6 +41,10 @@ const ONLY_MAX: Duration = Duration::from_secs(10);
 const TOKEN_LENGTH: usize = 40;
 /// Characters of a link's signature.
 const SIGNATURE_LENGTH: usize = 32;
+/// Joins the parts of an address of the older form.
+const OLDER_SEPARATOR: char = '.';
+/// Separates the generation from the name of the replaced method.
+const REPLACES: char = '-';
 
 /// An address with a valid signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -183,6 +187,35 @@ impl PublicRoutes {
     fn signature(&self, label: &str, text: &str, length: usize) -> String {
         keyed_digest(&self.key, label, text.as_bytes()).to_string().chars().take(length).collect()
     }
+
+    /// Returns merchant, mode and generation of an older address, if its signature is valid.
+    pub(crate) fn older_merchant(&self, token: &str) -> Option<VerifiedAddress<(Mode, u32)>> {
+        let text = self.verify("gateway-token", token, OLDER_SEPARATOR)?;
+        let (text, generation) = split_generation(text);
+        let (text, mode) = text.rsplit_once(OLDER_SEPARATOR)?;
+        let terms = (mode.parse().ok()?, generation);
+        Some(VerifiedAddress { candidates: candidate_keys(MERCHANT, text), terms })
+    }
+
+    /// Returns the application of an older link, if its signature is valid.
+    pub(crate) fn older_application(&self, link: &str) -> Option<VerifiedAddress<()>> {
+        let text = self.verify("apply-link", link, OLDER_SEPARATOR)?;
+        let candidates = candidate_keys(MerchantApplicationKind::NAME, text);
+        Some(VerifiedAddress { candidates, terms: () })
+    }
+
+    /// Returns the saved method and the terms of an older payer's link, if its signature is valid.
+    pub(crate) fn older_payer(
+        &self,
+        link: &str,
+    ) -> Option<VerifiedAddress<(IntakeTerms, DateTime<Utc>)>> {
+        let text = self.verify("intake-link", link, OLDER_SEPARATOR)?;
+        let (text, until) = text.rsplit_once(OLDER_SEPARATOR)?;
+        let (text, terms) = text.rsplit_once(OLDER_SEPARATOR)?;
+        let (generation, replaces) = split_optional(terms, REPLACES);
+        let terms = parse_intake_terms(generation, until, replaces)?;
+        Some(VerifiedAddress { candidates: candidate_keys(SavedMethodKind::NAME, text), terms })
+    }
 }
 
 fn address(base: &str, path: &str, token: &str) -> String {
@@ -215,42 +248,6 @@ fn split_optional(text: &str, separator: char) -> (&str, Option<&str>) {
 /// Compares digests, so that the time of the comparison reveals nothing of the texts.
 fn digests_equal(given: &str, ours: &str) -> bool {
     sha256(given.as_bytes()) == sha256(ours.as_bytes())
-}
-
-/// Joins the parts of an address of the older form.
-const OLDER_SEPARATOR: char = '.';
-/// Separates the generation from the name of the replaced method.
-const REPLACES: char = '-';
-
-impl PublicRoutes {
-    /// Returns merchant, mode and generation of an older address, if its signature is valid.
-    pub(crate) fn older_merchant(&self, token: &str) -> Option<VerifiedAddress<(Mode, u32)>> {
-        let text = self.verify("gateway-token", token, OLDER_SEPARATOR)?;
-        let (text, generation) = split_generation(text);
-        let (text, mode) = text.rsplit_once(OLDER_SEPARATOR)?;
-        let terms = (mode.parse().ok()?, generation);
-        Some(VerifiedAddress { candidates: candidate_keys(MERCHANT, text), terms })
-    }
-
-    /// Returns the application of an older link, if its signature is valid.
-    pub(crate) fn older_application(&self, link: &str) -> Option<VerifiedAddress<()>> {
-        let text = self.verify("apply-link", link, OLDER_SEPARATOR)?;
-        let candidates = candidate_keys(MerchantApplicationKind::NAME, text);
-        Some(VerifiedAddress { candidates, terms: () })
-    }
-
-    /// Returns the saved method and the terms of an older payer's link, if its signature is valid.
-    pub(crate) fn older_payer(
-        &self,
-        link: &str,
-    ) -> Option<VerifiedAddress<(IntakeTerms, DateTime<Utc>)>> {
-        let text = self.verify("intake-link", link, OLDER_SEPARATOR)?;
-        let (text, until) = text.rsplit_once(OLDER_SEPARATOR)?;
-        let (text, terms) = text.rsplit_once(OLDER_SEPARATOR)?;
-        let (generation, replaces) = split_optional(terms, REPLACES);
-        let terms = parse_intake_terms(generation, until, replaces)?;
-        Some(VerifiedAddress { candidates: candidate_keys(SavedMethodKind::NAME, text), terms })
-    }
 }
 
 /// Returns every resource whose namespace and name, joined by a dot, are this text.

@@ -68,8 +68,7 @@ async fn partner(
     Path((token, reference)): Path<(String, String)>,
     request: Request,
 ) -> Response {
-    let answer = door.partner(&token, reference, request).await;
-    door.respond_counted(answer.unwrap_or_else(|refusal| refusal))
+    door.respond_counted(door.partner(&token, reference, request).await)
 }
 
 async fn gateway(
@@ -77,8 +76,7 @@ async fn gateway(
     Path(token): Path<String>,
     request: Request,
 ) -> Response {
-    let answer = door.gateway(&token, request).await;
-    door.respond_counted(answer.unwrap_or_else(|refusal| refusal))
+    door.respond_counted(door.gateway(&token, request).await)
 }
 
 impl WebhookState {
@@ -92,8 +90,7 @@ impl WebhookState {
         if !self.outside.ingress.accepts_partner(&request) {
             return Err(PostAnswer::Forbidden.into());
         }
-        let generation = self.outside.verify_event_url(token);
-        let generation = generation.filter(|_| is_reference(&reference));
+        let generation = self.outside.verify_event_url(token).filter(|_| is_reference(&reference));
         let generation = generation.ok_or(PostAnswer::Unknown)?;
         self.check_address(&WebhookAddress::Partner, generation)?;
         let body = read_complete(request.into_body()).await?.to_vec();
@@ -131,8 +128,7 @@ impl WebhookState {
             let mut known = known.map_err(|_| PostAnswer::Later)?.into_iter();
             named.retain(|_| known.next().unwrap_or(false));
         }
-        let only = named.pop().filter(|_| named.is_empty());
-        only.ok_or_else(|| PostAnswer::Unknown.into())
+        named.pop().filter(|_| named.is_empty()).ok_or_else(|| PostAnswer::Unknown.into())
     }
 
     /// Checks that an address is valid and that its share is not used up. A replaced address looks
@@ -151,7 +147,8 @@ impl WebhookState {
         taken.map_err(|wait| WebhookAnswer(PostAnswer::Flood, Some(wait)))
     }
 
-    fn respond_counted(&self, answer: WebhookAnswer) -> Response {
+    fn respond_counted(&self, answer: Result<WebhookAnswer, WebhookAnswer>) -> Response {
+        let answer = answer.unwrap_or_else(|refusal| refusal);
         self.control.posts().count(answer.0);
         answer.into_response()
     }
@@ -169,7 +166,11 @@ impl IntoResponse for WebhookAnswer {
             }
             PostAnswer::Unknown => StatusCode::NOT_FOUND.into_response(),
             PostAnswer::Forbidden => StatusCode::FORBIDDEN.into_response(),
-            PostAnswer::Slow => too_slow(),
+            PostAnswer::Slow => {
+                // The connection ends, since the next bytes are the rest of the body.
+                let close = [(header::CONNECTION, HeaderValue::from_static("close"))];
+                (StatusCode::REQUEST_TIMEOUT, close).into_response()
+            }
             PostAnswer::Large => StatusCode::PAYLOAD_TOO_LARGE.into_response(),
             PostAnswer::Flood => {
                 let seconds = wait.map_or(0, |wait| wait.as_secs()).saturating_add(1);
@@ -214,13 +215,6 @@ pub(crate) async fn buffer_first(request: Request, next: Next) -> Response {
         Ok(bytes) => next.run(Request::from_parts(parts, Body::from(bytes))).await,
         Err(refused) => WebhookAnswer::from(refused).into_response(),
     }
-}
-
-/// Responds to a body that does not arrive. The connection ends, since the next bytes are the rest
-/// of the body.
-pub(crate) fn too_slow() -> Response {
-    let close = [(header::CONNECTION, HeaderValue::from_static("close"))];
-    (StatusCode::REQUEST_TIMEOUT, close).into_response()
 }
 
 #[cfg(test)]

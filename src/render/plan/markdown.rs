@@ -15,9 +15,7 @@ const BYTES_MAX: usize = 60_000;
 const OPEN_STEPS_MAX: usize = 10;
 
 pub fn markdown(plan: &PlanView) -> String {
-    let mut out = String::new();
-    push_line!(out, "### {}", common::plan_summary(plan));
-    out.push('\n');
+    let mut out = format!("### {}\n\n", common::plan_summary(plan));
     totals(&mut out, plan);
     due_table(&mut out, plan);
     let folded = plan.steps.len() > OPEN_STEPS_MAX;

@@ -61,8 +61,7 @@ pub(crate) async fn run(setup: &Context, args: &ApproveArgs) -> CommandResult {
     let approved = approve_binding(&mut session, &key, yes, setup.out).await;
     let is_running = matches!(session, StateSession::Daemon(_));
     let Some(approval) = session.end(setup, approved).await? else { return Ok(decline(setup)) };
-    let text = || render::approvals::approval_result(&approval, is_running);
-    setup.out.finish(&approval, text)
+    setup.out.finish(&approval, || render::approvals::approval_result(&approval, is_running))
 }
 
 /// Finds the waiting binding, shows it, asks, and records the approval. Returns `None` if the

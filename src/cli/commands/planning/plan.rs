@@ -26,7 +26,6 @@ use crate::cli::context::session::{StateSession, daemon};
 use crate::cli::context::{cache, selection, sent_tree};
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::print::{self, Printer};
-use crate::cli::remote::ServerClient;
 use crate::config::setting::ProcessEnv;
 use crate::control::requests::{PlanOf, Refresh, Verify};
 use crate::engine::protocol::approvals::{SavePlan, SavedPlan};
@@ -98,7 +97,12 @@ pub(crate) async fn ask_about_plan<T>(
     query: impl Query<Answer = Result<T, Vec<UnknownName>>>,
 ) -> CommandResult<T> {
     if let Some(server) = &setup.server {
-        return ask_with_tree(setup, server, fresh, query).await;
+        let sent = sent_tree::read_tree(setup)?;
+        if fresh.refresh {
+            server.send(Refresh).await?;
+        }
+        let plan = server.send(PlanOf(sent, query)).await?;
+        return plan.map_err(|names| selection::unknown_names(&names));
     }
     let mut session = match draft {
         Some(session) => session,
@@ -109,20 +113,6 @@ pub(crate) async fn ask_about_plan<T>(
         Err(error) => Err(error),
     };
     session.end(setup, answer).await?.map_err(|names| selection::unknown_names(&names))
-}
-
-/// Asks for the daemon's answer about a plan of this tree.
-async fn ask_with_tree<T>(
-    setup: &Context,
-    server: &ServerClient,
-    fresh: RefreshOptions,
-    query: impl Query<Answer = Result<T, Vec<UnknownName>>>,
-) -> CommandResult<T> {
-    let sent = sent_tree::read_tree(setup)?;
-    if fresh.refresh {
-        server.send(Refresh).await?;
-    }
-    server.send(PlanOf(sent, query)).await?.map_err(|names| selection::unknown_names(&names))
 }
 
 /// Has the holder of the state read the chosen sources again.
@@ -147,8 +137,6 @@ pub(crate) fn show(plan: &PlanView, out: Printer) -> CommandResult<()> {
 pub(crate) fn attention_exit(plan: &PlanView) -> Exit {
     if plan.steps.iter().any(|step| step.stuck) { Exit::NeedsAttention } else { Exit::Done }
 }
-
-// Saved plans as files: `plan --out FILE` and `plan show FILE`.
 
 /// Mode of a saved plan: only its owner may read it.
 const OWNER: u32 = 0o600;
@@ -218,8 +206,7 @@ pub(crate) fn show_saved(args: &ShowArgs, out: Printer) -> CommandResult {
         let view = render::plan::saved_view(&saved);
         out.result(&view, || render::plan::saved_text(&saved, &name, out.color))?;
     }
-    let pending = args.detailed_exitcode && saved.changes();
-    Ok(if pending { Exit::Pending } else { Exit::Done })
+    Ok(if args.detailed_exitcode && saved.changes() { Exit::Pending } else { Exit::Done })
 }
 
 /// Digests of private values are only compared with each other and never kept, so any key will do.

@@ -229,7 +229,7 @@ impl EmbeddedSandbox {
     }
 
     pub(crate) fn notify(&self, addresses: &WebhookAddresses) -> CommandResult<()> {
-        let generation = addresses.generation(&WebhookAddress::Partner)?;
+        let generation = addresses.facts.rotation(&WebhookAddress::Partner)?.generation;
         let event_url = addresses.outside.event_url(&addresses.base, generation);
         let told = json!({ "event_url": event_url });
         control_in_process(&self.sandbox, "POST", "/_sandbox/partner", Some(&told))
@@ -254,12 +254,6 @@ pub(crate) struct WebhookAddresses {
     pub facts: ReadModel,
 }
 
-impl WebhookAddresses {
-    fn generation(&self, address: &WebhookAddress) -> CommandResult<u32> {
-        Ok(self.facts.rotation(address)?.generation)
-    }
-}
-
 /// Merchants' credentials from a sandbox; every other secret from the sources that the operator
 /// opened.
 #[derive(Debug)]
@@ -274,12 +268,10 @@ impl SandboxSecrets {
     /// Sets this merchant's event addresses at the sandbox. For a merchant that the sandbox does
     /// not have yet, a later call does it.
     fn send_events(&self, merchant: &Key) {
-        let WebhookAddresses { outside, base, .. } = &self.addresses;
-        let Ok(generation) = self.addresses.generation(&WebhookAddress::Merchant(merchant.clone()))
-        else {
-            return;
-        };
-        let url = |mode| outside.gateway_url(base, merchant, mode, generation);
+        let WebhookAddresses { outside, base, facts } = &self.addresses;
+        let address = WebhookAddress::Merchant(merchant.clone());
+        let Ok(rotation) = facts.rotation(&address) else { return };
+        let url = |mode| outside.gateway_url(base, merchant, mode, rotation.generation);
         let urls = json!({"test": url(Mode::Test), "live": url(Mode::Live)});
         let told = json!({"merchant": merchant.name, "events_urls": urls});
         drop(control_in_process(&self.sandbox, "POST", "/_sandbox/policy", Some(&told)));

@@ -164,8 +164,6 @@ fn unreachable(base: &str, error: &reqwest::Error) -> CommandFailure {
     CommandFailure::environment("reckon::sandbox::env", what)
         .help("start it first: `reckon sandbox`")
 }
-// Calls to an embedded sandbox of this process, without a socket.
-
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 
 /// Sends one request, with an `Authorization` header or without. Returns the status and the body,

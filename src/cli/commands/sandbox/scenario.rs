@@ -162,8 +162,7 @@ pub(crate) async fn play(sandbox: &Sandbox, scenario: &Scenario) -> CommandResul
         let done = run(sandbox, step, &mut kept).await;
         done.map_err(|error| step_failure(scenario, number, step, &error))?;
     }
-    let order = json!({ "digest": digest });
-    control_in_process(sandbox, "POST", "/_sandbox/scenario", Some(&order))
+    control_in_process(sandbox, "POST", "/_sandbox/scenario", Some(&json!({ "digest": digest })))
         .map_err(CommandFailure::bug)?;
     Ok(report(scenario, &kept))
 }

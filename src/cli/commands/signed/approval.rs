@@ -24,7 +24,6 @@ use crate::cli::context::open::Context;
 use crate::cli::context::session::{OwnState, StateSession};
 use crate::cli::context::state_handle::StateHandle;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit, file_problem};
-use crate::cli::print::Printer;
 use crate::config::approvals::ApprovalFile;
 use crate::control::handle::Control;
 use crate::control::requests::{self, ApprovePlan};
@@ -54,12 +53,7 @@ pub(crate) async fn record_signed(setup: &Context, own: &mut OwnState) -> Comman
         return Ok(());
     }
     let view = record_counting(&place, own, &plan).await?;
-    for file in view.files.iter().filter(|file| file.status == SignedFileStatus::Counts) {
-        setup.out.note(&render::approvals::approval_file_line(file));
-    }
-    for problem in view.problems() {
-        setup.out.note(&render::approvals::approval_problem(problem));
-    }
+    news(&view).iter().for_each(|one| setup.out.note(one));
     Ok(())
 }
 
@@ -104,8 +98,7 @@ async fn record_counting(
     let Examination { mut view, counting } = examine(place, plan, &known, SystemClock.now());
     for (number, signing) in counting {
         let reply = own.engine.command(EngineCommand::ApproveSigned(signing)).await?;
-        let answer = requests::typed::<ApprovePlan>(reply)?;
-        note_answer(&mut view, number, &answer);
+        note_answer(&mut view, number, &requests::typed::<ApprovePlan>(reply)?);
     }
     Ok(view)
 }
@@ -290,7 +283,9 @@ pub(crate) async fn keep_examining(
             return Ok(());
         };
         last = Some((now, Instant::now()));
-        print_new(&view, &mut told, setup.out);
+        let news = news(&view);
+        news.iter().filter(|one| !told.contains(*one)).for_each(|one| setup.out.note(one));
+        told = news;
     }
 }
 
@@ -326,17 +321,14 @@ async fn record_counting_by_engine(
         else {
             return Ok(None);
         };
-        let answer = requests::typed::<ApprovePlan>(reply)?;
-        note_answer(&mut view, number, &answer);
+        note_answer(&mut view, number, &requests::typed::<ApprovePlan>(reply)?);
     }
     Ok(Some(view))
 }
 
-fn print_new(view: &SignedApprovalsView, told: &mut Vec<String>, out: Printer) {
+/// Returns the lines of the files that count, and of the problems.
+fn news(view: &SignedApprovalsView) -> Vec<String> {
     let counting = view.files.iter().filter(|file| file.status == SignedFileStatus::Counts);
     let problems = view.problems().map(render::approvals::approval_problem);
-    let news: Vec<String> =
-        counting.map(render::approvals::approval_file_line).chain(problems).collect();
-    news.iter().filter(|one| !told.contains(*one)).for_each(|one| out.note(one));
-    *told = news;
+    counting.map(render::approvals::approval_file_line).chain(problems).collect()
 }

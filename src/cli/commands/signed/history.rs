@@ -47,8 +47,7 @@ pub(crate) fn changes(
     arguments.extend(["--diff-merges=remerge", "--raw", "-z", "--no-renames", "--no-abbrev"]);
     arguments.extend(["--no-ext-diff", "--no-textconv", "--ignore-submodules=none"]);
     arguments.extend(["--format=%H %P", head, "--", specs]);
-    let said = git.output(&arguments, &[])?;
-    let touches = touches(&said);
+    let touches = touches(&git.output(&arguments, &[])?);
     let blobs = Blobs::read(git, &touches, sought)?;
     let changes = touches.into_iter().map(|touch| DocumentChange {
         documents: if touch.is_unclear() {

@@ -137,8 +137,7 @@ impl<'a> Judge<'a> {
         if age.to_std().is_ok_and(|age| age >= valid) {
             let hours = count_noun(valid.as_secs().checked_div(3600).unwrap_or_default(), "hour");
             let signed = timestamp(&commit.at);
-            let what = format!("it was signed at {signed}, and approvals are valid for {hours}");
-            return over(what);
+            return over(format!("it was signed at {signed}, and approvals are valid for {hours}"));
         }
         Ok(())
     }

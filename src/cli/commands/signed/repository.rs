@@ -60,8 +60,18 @@ impl NotTrusted {
     pub(crate) fn problem(self, place: &SignedConfig) -> PlacedIssue {
         match self {
             Self::Problem(problem) => *problem,
-            Self::Git(trouble) => place.git_problem(&trouble),
+            Self::Git(trouble) => {
+                let help = "install git 2.35 or later and ssh-keygen";
+                place.problem("reckon::approval::git", trouble.to_string(), help)
+            }
         }
+    }
+}
+
+impl ApprovalRepo {
+    /// Returns a path as problems name it: from the folder of the configuration.
+    pub(crate) fn display_path(&self, path: &str) -> String {
+        machine::below(&self.root, &self.git.top.join(path)).to_string_lossy().into_owned()
     }
 }
 
@@ -183,20 +193,6 @@ impl SignedConfig {
         PlacedIssue { line: line.parse().unwrap_or(1), ..file_problem(file, code, message, help) }
     }
 
-    pub(crate) fn git_problem(&self, trouble: &GitError) -> PlacedIssue {
-        let help = "install git 2.35 or later and ssh-keygen";
-        self.problem("reckon::approval::git", trouble.to_string(), help)
-    }
-}
-
-impl ApprovalRepo {
-    /// Returns a path as problems name it: from the folder of the configuration.
-    pub(crate) fn display_path(&self, path: &str) -> String {
-        machine::below(&self.root, &self.git.top.join(path)).to_string_lossy().into_owned()
-    }
-}
-
-impl SignedConfig {
     /// Checks that the clone holds the complete history, and that the loaded specs equal the
     /// commit. `loaded` is the digest of the files that the plan was made of.
     pub(crate) fn check(

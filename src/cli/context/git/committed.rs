@@ -52,8 +52,8 @@ impl Committed {
     /// Git cannot be run, or the clone lacks an object.
     pub(crate) fn read(git: &Git, commit: &str, folder: &str) -> Result<Self, GitError> {
         let prefix = format!("{folder}/");
-        let list = ["ls-tree", "-r", "-z", "--full-tree", commit, "--", &prefix];
-        let said = git.output(&list, &[])?;
+        let said =
+            git.output(&["ls-tree", "-r", "-z", "--full-tree", commit, "--", &prefix], &[])?;
         let said = String::from_utf8_lossy(&said);
         let mut found = Self::default();
         let mut paths: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -79,8 +79,7 @@ impl Committed {
     }
 
     fn take(&mut self, paths: Option<&Vec<&str>>, hash: [u8; 32]) {
-        let paths = paths.into_iter().flatten();
-        self.files.extend(paths.map(|path| ((*path).to_owned(), hash)));
+        self.files.extend(paths.into_iter().flatten().map(|path| ((*path).to_owned(), hash)));
     }
 
     /// Returns the first entry that a loader could read and that is no plain file.
@@ -129,8 +128,6 @@ fn without_returns(bytes: &[u8]) -> Vec<u8> {
     let kept = kept.filter(|(one, next)| !(**one == b'\r' && *next == Some(&b'\n')));
     kept.map(|(one, _)| *one).collect()
 }
-
-// Attributes that make git store other text than a file holds, or merge it in another way.
 
 /// Attributes that change a file's bytes on their way into a commit, and the one that names a
 /// program to merge with.

@@ -123,8 +123,7 @@ impl Git {
     }
 
     pub(crate) fn line(&self, arguments: &[&str]) -> Result<String, GitError> {
-        let said = self.output(arguments, &[])?;
-        Ok(String::from_utf8_lossy(&said).trim().to_owned())
+        Ok(String::from_utf8_lossy(&self.output(arguments, &[])?).trim().to_owned())
     }
 
     /// Returns the program with these arguments, ready to be started; its streams are piped.

@@ -180,8 +180,7 @@ pub(crate) struct TempTree {
 
 impl TempTree {
     pub(crate) fn make() -> CommandResult<Self> {
-        let name = format!("reckon-{:016x}", machine::seed()?);
-        let root = std::env::temp_dir().join(name);
+        let root = std::env::temp_dir().join(format!("reckon-{:016x}", machine::seed()?));
         fs::DirBuilder::new().mode(0o700).create(&root).map_err(not_written)?;
         let (root, specs) = (RemovedOnDrop(root.clone()), root.join("specs"));
         make_dir(&specs).map_err(not_written)?;

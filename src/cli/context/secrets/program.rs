@@ -17,7 +17,6 @@ use crate::cli::context::machine;
 
 /// The variables that a program inherits, where they are set.
 pub(super) const GIVEN: [&str; 2] = ["PATH", "HOME"];
-
 /// Interval at which an ending program is polled.
 const LOOK: Duration = Duration::from_millis(10);
 
@@ -60,8 +59,7 @@ impl Program<'_> {
             Err(_) => return Err(kill(&mut child, &too_slow(limits))),
         };
         if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limits.bytes {
-            let what = format!("prints more than {} bytes", limits.bytes);
-            return Err(kill(&mut child, &what));
+            return Err(kill(&mut child, &format!("prints more than {} bytes", limits.bytes)));
         }
         let status = wait(&mut child, limits)?;
         if !status.success() {
