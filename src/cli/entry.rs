@@ -50,8 +50,7 @@ pub fn main() -> u8 {
     exit_code(result, out)
 }
 
-/// Returns the number of threads for asynchronous work: one for each core that this process may
-/// use, at least two.
+/// Returns the number of threads: one for each core that this process may use, at least two.
 fn workers(cores: Option<NonZeroUsize>) -> usize {
     cores.map_or(2, |cores| cores.get().max(2))
 }

@@ -56,11 +56,9 @@ pub type CommandResult<T = Exit> = Result<T, CommandFailure>;
 pub struct CommandFailure {
     pub exit: Exit,
     pub code: &'static str,
-    /// The failure and its cause.
     pub message: String,
     /// The way out, as an imperative.
     pub help: Option<String>,
-    /// Problems with places in files.
     pub problems: Vec<PlacedIssue>,
 }
 

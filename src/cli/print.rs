@@ -20,7 +20,6 @@ const WIDTH: usize = 100;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Printer {
     pub form: Output,
-    /// True if standard output is a terminal that shows colour.
     pub color: bool,
     /// True if a person at the terminal can answer.
     pub interactive: bool,
@@ -56,7 +55,6 @@ impl Printer {
         }
     }
 
-    /// Prints the result of a command that is done.
     pub(crate) fn finish<T: Serialize>(
         self,
         value: &T,

@@ -143,7 +143,6 @@ impl ServerClient {
         Ok(body)
     }
 
-    /// Returns the error of a request without an answer.
     fn no_answer(&self, why: reqwest::Error) -> ControlError {
         let (connecting, slow) = (why.is_connect(), why.is_timeout());
         let cause = root_cause(&why.without_url());

@@ -126,7 +126,6 @@ pub enum CompactionMode {
     Never,
 }
 
-/// The retention of records that a compaction replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArchiveRetention {
     Keep,

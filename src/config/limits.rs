@@ -23,7 +23,6 @@ use crate::spec::text::node::{Node, NodeEntry, NodeValue};
 const PARTS: [&str; 3] = ["live", "test", "merchants"];
 const APPROVALS: [&str; 4] = ["above", "approvers", "valid_for", "signed"];
 
-/// Amounts, one for each currency.
 type Amounts = Placed<Vec<Placed<Setting<Money>>>>;
 type Count = Placed<Setting<u32>>;
 

@@ -28,7 +28,6 @@ pub type NotifyTargets = BTreeMap<Name, NotifyTarget>;
 
 #[derive(Debug, Clone)]
 pub enum NotifyTarget {
-    /// An address that takes a POST.
     Web {
         url: Setting<SecretUrl>,
         form: Setting<BodyFormat>,

@@ -223,7 +223,6 @@ impl ConfigReader<'_> {
         self.scalars(items)
     }
 
-    /// Reads `secrets.age`: the file of the identity.
     fn read_identity(&mut self, secrets: &Node) -> Option<Setting<PathBuf>> {
         let node = self.section(secrets, "age", &["file"])?;
         if node.present("file").is_none() {

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 use crate::base::wording;
 
-/// The source of variables.
 pub trait EnvSource {
     /// Returns the variable's text; `None` where it is unset or not UTF-8.
     fn var(&self, name: &str) -> Option<String>;

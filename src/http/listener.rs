@@ -32,7 +32,6 @@ const STOP_MAX: Duration = Duration::from_secs(5);
 /// Pause after the system could not accept a connection, as a rule for want of file handles.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Failure to listen at an address: one of the environment.
 #[derive(Debug, thiserror::Error)]
 #[error("listen at {address}: {source}")]
 pub struct HttpError {
@@ -145,8 +144,7 @@ const HEADERS_MAX: usize = 64;
 const HEALTH_PATHS: [&str; 2] = ["/healthz", "/readyz"];
 const LAST: HeaderValue = HeaderValue::from_static("close");
 
-/// Records whether a connection showed a valid token; the connection may then live while it is in
-/// use. Every request carries the value.
+/// Records if a connection showed a valid token: it may then live while it is in use.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ValidTokenSeen(Arc<AtomicBool>);
 
@@ -167,8 +165,7 @@ pub(crate) struct Peer {
     pub(crate) permits: SeatUse,
 }
 
-/// Answers the requests of one connection until it closes or its time is over. After a stop, only
-/// the request in progress is answered.
+/// Answers the requests of one connection; after a stop, only the one in progress.
 pub(crate) async fn answer<S>(stream: S, peer: Peer, router: Router, stopped: watch::Receiver<bool>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,

@@ -163,7 +163,6 @@ fn mask_address(line: String, url: &Url) -> String {
     telling.fold(line, |line, part| line.replace(part, "•••"))
 }
 
-/// Returns the notification's values, and the credentials of its target.
 pub(crate) fn sensitive_values(
     message: &OutgoingNotification,
     target: Option<&NotificationTarget>,

@@ -21,8 +21,7 @@ const KEY_BYTES_MAX: usize = 256;
 #[derive(Clone, PartialEq, derive_more::Debug)]
 #[debug("Message({key} to {target})")]
 pub struct OutgoingNotification {
-    /// The notification's name for ever, in at most 256 visible characters of ASCII. A repeat has
-    /// the same key.
+    /// The name for ever, at most 256 visible characters of ASCII. A repeat has the same key.
     pub key: String,
     pub target: String,
     /// A text, or a map for a program; at most 64 KiB.
@@ -50,8 +49,7 @@ impl OutgoingNotification {
 #[must_use]
 pub enum DeliveryResult {
     Done,
-    /// Provably not delivered: no connection was made, or the receiver asked for a later attempt.
-    /// It may be sent again.
+    /// Provably not delivered: no connection, or the receiver asked for later. It may be sent again.
     NotSent(String),
     /// The receiver, or a rule of ours, refuses it. The same would be refused again.
     Refused(String),

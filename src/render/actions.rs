@@ -84,8 +84,7 @@ pub fn action_result(acted: &ActionReport) -> String {
     out
 }
 
-/// Renders `12.50 USD`, if an amount is known. An occurrence has no currency of its own, so its
-/// amount is in minor units.
+/// Renders `12.50 USD`; an occurrence has no currency of its own: its amount is in minor units.
 fn amount(acted: &ActionReport) -> Option<String> {
     let minor = acted.facts.get("amount")?.as_i64()?;
     let currency = acted.facts.get("currency").and_then(Value::as_str);
@@ -194,8 +193,7 @@ pub fn forget_result(forgot: &ForgetResult) -> String {
     }
 }
 
-/// Renders the unknown objects that carry our marks and block resources, with the ways out of each.
-/// The dangerous last resort comes once, at the end.
+/// Renders unknown objects with our marks and the ways out; the dangerous last resort ends it.
 pub(super) fn unknown_objects(out: &mut String, view: &IntentsView) {
     push_line!(out, "Unknown objects at the service that carry your mark:");
     for stray in &view.unknown_objects {

@@ -73,7 +73,6 @@ pub struct SignedApprovalsView {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SignedFileStatus {
-    /// The file approves the present plan.
     Counts,
     /// The approval was recorded before, and is not judged again.
     Known,

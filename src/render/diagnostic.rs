@@ -37,7 +37,6 @@ pub struct OutputStyle {
 /// Masked text of each file, by the file's name in problems.
 pub type Sources = BTreeMap<String, MaskedSource>;
 
-/// Returns a text as the source of a file, without values to mask.
 pub(super) fn source_of(name: &str, text: Arc<str>) -> (String, MaskedSource) {
     let text = SourceText::new(Arc::from(name), text);
     (name.to_owned(), MaskedSource::new(&text, &[]))
@@ -48,7 +47,6 @@ pub fn json(documents: usize, problems: &[PlacedIssue]) -> Value {
     json!({ "version": JSON_VERSION, "documents": documents, "problems": problems })
 }
 
-/// Renders the first problems for people, and the number of further ones.
 pub fn text(problems: &[PlacedIssue], sources: &Sources, look: OutputStyle) -> String {
     let handler = handler(look);
     let mut out = String::new();

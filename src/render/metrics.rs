@@ -13,7 +13,6 @@ use prometheus_client::registry::{Registry, Unit};
 use crate::engine::protocol::diagnostics::Metrics;
 use crate::model::events::scripts::{ALL_BYTES_MAX, ALL_KEYS_MAX};
 
-/// First part of every name.
 const PREFIX: &str = "reckon";
 
 pub fn metrics(all: &Metrics) -> String {
@@ -64,8 +63,7 @@ impl Families<'_> {
         self.0.encode_descriptor(name, help, unit, MetricType::Gauge)?.encode_gauge(&value)
     }
 
-    /// Writes one value for each value of a label: counters if the name ends in `_total`, else
-    /// gauges. A unit ends the name.
+    /// Writes one value for each value of a label: counters or gauges as [`Self::write_one`].
     fn write_by<'w, V: EncodeGaugeValue>(
         &mut self,
         (name, label): (&str, &str),

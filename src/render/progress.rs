@@ -49,7 +49,6 @@ fn set_current(bar: ProgressBar) -> ProgressBar {
     bar
 }
 
-/// Progress of an engine run.
 #[derive(Debug)]
 pub struct RunProgress {
     start: Instant,
@@ -57,7 +56,6 @@ pub struct RunProgress {
     lines: Mutex<Option<Lines>>,
 }
 
-/// Times of work that is reported in lines.
 #[derive(Debug, Clone, Copy)]
 struct Lines {
     since: Instant,
@@ -142,7 +140,6 @@ fn status_line(overview: &Overview, phase: &str) -> String {
     format!("{}: {ready} of {resources} ready{}", clean(phase), some.concat())
 }
 
-/// Counter with a known end.
 #[derive(Debug)]
 pub struct Counter {
     bar: ProgressBar,

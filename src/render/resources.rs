@@ -239,7 +239,6 @@ fn explanation_facts(explained: &Explanation) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// Renders a field's type and its special properties in one line.
 fn field_summary(field: &Explanation) -> String {
     let Explanation { value_type: sort, required, change, privacy, .. } = field;
     let mut words = vec![sort.as_str()];
@@ -250,8 +249,7 @@ fn field_summary(field: &Explanation) -> String {
     words.join(", ")
 }
 
-/// Renders the lines that replace the field. `place` is the document and field of the text, and
-/// `field` is the path below `spec`.
+/// Renders the lines that replace `field`, a path below `spec`; `place` is document and field.
 pub fn sealed_yaml(place: &str, field: &str, armored: &str) -> String {
     let key = field.rsplit('.').next().unwrap_or(field);
     let document = place.strip_suffix(field).unwrap_or(place).trim_end_matches('/');

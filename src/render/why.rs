@@ -63,7 +63,6 @@ pub struct EffectHistoryView {
     pub at: DateTime<Utc>,
     #[serde(rename = "stands")]
     pub record: RecordRef,
-    /// Approval of the merchant, if it needed one.
     pub approval: Option<ApprovalView>,
     /// Plan approvals that allowed the effect past a limit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -150,8 +150,7 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Units, largest first. A number is shown in the first unit of which it has at least ten, else in
-/// bytes.
+/// Units, largest first; a number is shown in the first of which it has at least ten.
 const BYTE_UNITS: [(u32, &str); 3] = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
 
 /// Formats a number of bytes, rounded down.

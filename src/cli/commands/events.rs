@@ -22,7 +22,6 @@ use crate::engine::protocol::query::{EventQuery, EventsQuery, HooksQuery};
 use crate::render;
 use crate::scripting::language::names::EVENTS;
 
-/// Interval at which `events tail` asks for new events.
 const TAIL_EVERY: Duration = Duration::from_secs(1);
 
 pub(crate) async fn run(setup: &Context, command: &EventsCommand) -> CommandResult {
@@ -65,8 +64,7 @@ pub(crate) fn unknown_event(why: String) -> CommandFailure {
         .help("list the newest events with `reckon events list`")
 }
 
-/// Lists failed hooks, actions that were not done, and those that wait. Exits with 3 if a person
-/// has to act: a hook failed for good, or an action was not done or is on hold.
+/// Lists what failed, was not done or waits. Exits with 3 if a person has to act.
 async fn list_failed(setup: &Context) -> CommandResult {
     let view = setup.query(HooksQuery).await?;
     setup.out.result(&view, || render::events::failed_runs(&view))?;

@@ -142,8 +142,7 @@ async fn inventory(
     found.map_err(|why| CommandFailure::environment("reckon::import::unreadable", why))
 }
 
-/// Returns the folder for the documents. A folder outside the tree is refused, since reckon does
-/// not read it.
+/// Returns the folder for the documents; refuses one outside the tree, which reckon does not read.
 fn folder(setup: &Context, into: Option<&Path>) -> CommandResult<PathBuf> {
     let specs = below(&setup.root, &setup.specs);
     let default = setup.specs.join(FOLDER);

@@ -29,8 +29,7 @@ use crate::store::error::OpenError;
 use crate::store::vault::key::{KEY_FILE, MasterKey};
 use crate::store::writer::core::Commit;
 
-/// Returns the files of a new repository. Editors read the schema: the first line of the specs
-/// names it.
+/// Returns the files of a new repository. The first line of the specs names the schema.
 fn files() -> [(&'static str, String); 4] {
     let schema = render::json(&header::document(KINDS));
     [

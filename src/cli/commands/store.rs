@@ -172,7 +172,6 @@ pub(crate) async fn compact(setup: &Context, args: &CompactArgs) -> CommandResul
     setup.out.finish(&report, || compaction_text(&report))
 }
 
-/// Compacts the state where no daemon runs.
 async fn compact_here(setup: &Context, drop_history: bool) -> CommandResult<CompactionResult> {
     let history = if drop_history { ArchivePolicy::Drop } else { archive_policy(setup)? };
     let open = setup.open_state(false).await?;

@@ -273,7 +273,6 @@ pub(crate) async fn unsent_view(
     })
 }
 
-/// Returns the answer for an argument that has the form of a saved plan's name.
 fn saved_plan_name(word: &str) -> Option<String> {
     let digits = word.strip_prefix("plan-")?;
     let is_name = digits.len() == 12 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());

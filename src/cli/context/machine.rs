@@ -45,7 +45,6 @@ pub(crate) fn rng() -> CommandResult<ChaCha20Rng> {
     Ok(ChaCha20Rng::from_seed(seed))
 }
 
-/// Returns the actor for the audit trail: the owner of this process.
 pub(crate) fn actor() -> String {
     format!("uid {}", rustix::process::geteuid().as_raw())
 }

@@ -39,7 +39,6 @@ const FAILURES_MAX: u32 = 6;
 pub(crate) struct Context {
     pub out: Printer,
     pub config: Config,
-    /// The folder of the configuration file.
     pub root: PathBuf,
     pub specs: PathBuf,
     pub state: PathBuf,
@@ -50,8 +49,7 @@ pub(crate) struct Context {
     config_named: bool,
     /// True if the command line named the state.
     pub(crate) state_named: bool,
-    /// The identity of the state, once it is known; an exchange of the key leaves the identity
-    /// unchanged.
+    /// The identity of the state, once known; an exchange of the key leaves it unchanged.
     pub(crate) identity: OnceLock<Identity>,
 }
 
@@ -98,8 +96,7 @@ impl Context {
         loader
     }
 
-    /// Returns a loader of the same tree at a revision, extracted to this folder. `files` replaces
-    /// the folder of attachments.
+    /// Returns a loader of the tree at a revision; `files` replaces the folder of attachments.
     pub(crate) fn loader_of(
         &self,
         specs: &Path,

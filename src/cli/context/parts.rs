@@ -34,7 +34,6 @@ use crate::store::vault::key::MasterKey;
 use crate::store::vault::keys::{KEYS_FILE, state_identity};
 use crate::store::vault::wrapping::Identity;
 
-/// Names in a folder that is a state, or was one.
 const PARTS: [&str; 4] = ["journal", "sled", "vault", RESTORING];
 const PEM_BYTES_MAX: u64 = 1 << 20;
 
@@ -196,7 +195,6 @@ impl Context {
         Ok(self.identity.get_or_init(|| known).clone())
     }
 
-    /// Opens a folder of the state: `journal`, `archive` or `vault`.
     pub(crate) fn disk(&self, part: &str) -> CommandResult<Arc<dyn Disk>> {
         let path = self.state.join(part);
         let opened = RealDisk::open(&path).map_err(|error| {

@@ -38,10 +38,8 @@ pub(crate) struct OpenedSecrets {
     pub variables: Variables,
     /// The folder beneath which files may be read.
     pub files: Option<PathBuf>,
-    /// The folder of files that specs may attach.
     pub attachments: Option<AttachmentFolder>,
     pub programs: Programs,
-    /// The file of the identity that opens sealed texts.
     pub identity: Option<Setting<PathBuf>>,
     /// The folder of the configuration, in which programs run.
     pub dir: PathBuf,

@@ -80,7 +80,6 @@ pub(crate) fn digests(sent: &SentTree) -> TreeContents {
     }
 }
 
-/// Returns the digests of a tree on this machine.
 pub(crate) fn local_digests(root: &FolderLocation) -> CommandResult<TreeContents> {
     let files = contents(root)?.into_iter();
     let files = files.map(|(path, content)| (path, sha256(&content))).collect();

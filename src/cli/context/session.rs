@@ -59,7 +59,6 @@ impl OwnState {
         reply.map_err(CommandFailure::from)
     }
 
-    /// Records a person's decision, without a run of the engine.
     async fn record(&mut self, request: ControlRequest) -> CommandResult<Reply> {
         let command = requests::engine_command(request, machine::actor())?;
         Ok(self.engine.command(command).await?)
@@ -121,8 +120,7 @@ impl StateSession {
         Ok(session)
     }
 
-    /// Opens a draft of the state that a command would make, under its key. Returns `None` if there
-    /// is a state or a daemon.
+    /// Opens a draft of the state to be made, under its key; `None` beside a state or a daemon.
     pub(crate) async fn future(setup: &Context) -> CommandResult<Option<Self>> {
         Self::draft_of(setup, || setup.future_state()).await
     }
@@ -203,8 +201,7 @@ impl Context {
         session.end(self, answer).await
     }
 
-    /// Sends a request to the holder of the state. A state of this process does just this request,
-    /// and nothing that a document asks for.
+    /// Sends a request to the holder of the state. A state of this process does nothing else.
     pub(crate) async fn send<R: Request>(&self, request: R) -> CommandResult<R::Response> {
         match StateSession::open(self).await? {
             StateSession::Daemon(client) => Ok(client.send(request).await?),

@@ -41,7 +41,6 @@ pub(crate) fn clock(embedded: Option<&Embedded>) -> SharedClock {
 
 #[derive(Default)]
 pub(crate) struct EngineOptions {
-    /// The embedded sandbox, where it replaces the service.
     pub embedded: Option<Embedded>,
     /// Source of secrets, if not the environment and files.
     pub secrets: Option<Arc<dyn SecretResolver>>,

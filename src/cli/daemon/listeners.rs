@@ -41,14 +41,12 @@ pub(crate) struct Listeners {
     pub(crate) sockets: Sockets,
     /// Address of the private listener, for operators.
     pub(crate) private: SocketAddr,
-    /// Address for the service and for applicants: equal to `private`, unless the public listener
-    /// has an address of its own.
+    /// Address for the service and applicants: `private` unless the public listener has its own.
     pub(crate) outside: SocketAddr,
 }
 
 impl Listeners {
-    /// Opens the listeners. After an earlier configuration they keep its sockets where the addresses
-    /// are the same, and go on counting.
+    /// Opens the listeners; earlier sockets of the same addresses stay, and go on counting.
     pub(crate) async fn open(
         setup: &Context,
         rehearses: bool,

@@ -77,7 +77,6 @@ impl<'a> Reloader<'a> {
         self.now = PresentConfiguration::of(now);
     }
 
-    /// Waits for a configuration without problems.
     pub(crate) async fn next(&mut self) -> Configuration {
         loop {
             self.change_or_hangup().await;

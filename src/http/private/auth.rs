@@ -79,7 +79,6 @@ fn token_of(header: &HeaderValue) -> Option<Secret> {
     scheme.eq_ignore_ascii_case(BEARER).then(|| Secret::from(token_of.trim()))
 }
 
-/// Returns message and help of a refused view without a token.
 fn view_refusal(request: &Request) -> Option<(&'static str, &'static str)> {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip());
     let why = match peer {
@@ -124,8 +123,7 @@ pub struct Token {
 /// The caller that a token identifies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiCaller {
-    /// The actor for the journal. It contains only the token's name: one token is one person, from
-    /// wherever.
+    /// The actor for the journal: the token's name alone, from wherever the request comes.
     pub actor: String,
     /// False for a token that is read-only.
     pub may_write: bool,

@@ -47,8 +47,7 @@ const BODY_BYTES_MAX: usize = 64 * 1024;
 const EVENTS_SHOWN: usize = 50;
 const EVENTS_SHOWN_MAX: usize = 1000;
 
-/// Returns the private listener's routes. A request must carry its peer's address as
-/// [`axum::extract::ConnectInfo`], or it is refused.
+/// Returns the private listener's routes, which refuse a request without [`axum::extract::ConnectInfo`].
 pub fn router(control: Control, ready: watch::Receiver<bool>, tokens: Tokens) -> Router {
     let commands = Router::new()
         .route(CONTROL_PATH, post(handle_rpc))
@@ -88,8 +87,7 @@ async fn readyz(State(door): State<AppState>) -> Response {
     refuse(StatusCode::SERVICE_UNAVAILABLE, "not_ready", why, help)
 }
 
-/// Overall status, with the version. The parts of hooks and events are absent where they are
-/// unknown.
+/// Overall status; the parts of hooks and events are absent where they are unknown.
 #[derive(Serialize)]
 struct StatusBody {
     version: &'static str,
@@ -170,8 +168,7 @@ async fn events(State(door): State<AppState>, Query(asked): Query<EventsParamete
     door.respond(wanted, |events| ok(&events)).await
 }
 
-/// Answers one control request, in the name of its token: the same as over the socket, sent by
-/// commands with `--server`.
+/// Answers one control request in the name of its token: the same as over the socket.
 async fn handle_rpc(
     State(door): State<AppState>,
     caller: Option<Extension<ApiCaller>>,
@@ -196,7 +193,6 @@ async fn handle_rpc(
     respond_when_ready(async move { door.control.send(request, actor).await })
 }
 
-/// Returns the refusal of a client of another version.
 fn other_version(headers: &HeaderMap) -> Option<Response> {
     let theirs = headers.get(VERSION_HEADER).and_then(|version| version.to_str().ok());
     let theirs = theirs.unwrap_or("unknown");

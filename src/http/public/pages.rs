@@ -76,8 +76,7 @@ impl<'a> HtmlPage<'a> {
     }
 }
 
-/// Responds to a link that leads nowhere: forged, mistyped, or of another daemon. The page never
-/// says which.
+/// Responds to a forged or mistyped link, or another daemon's; the page never says which.
 pub(crate) fn dead_link_page() -> Response {
     let inner = html! { p { "This link is not valid. Please ask the sender for a new one." } };
     message_page("Not found", inner, StatusCode::NOT_FOUND)
@@ -220,7 +219,6 @@ fn bank() -> Markup {
     }
 }
 
-/// Returns a place for a field of the service.
 fn hosted_field(id: &str, label: &str, is_wide: bool) -> Markup {
     html! {
         div.field.wide[is_wide] {

@@ -25,9 +25,7 @@ use crate::kinds::schema::kind::SpecSchema;
 const PARTNER_PATH: &str = "/webhooks/partner/";
 /// The path of gateway events, without the token.
 const GATEWAY_PATH: &str = "/webhooks/gateway/";
-/// The path of applicants' links.
 const APPLY_PATH: &str = "/apply/";
-/// The path of payers' links.
 const INTAKE_PATH: &str = "/intake/";
 /// Joins the parts of an address.
 const SEPARATOR: char = '_';
@@ -55,8 +53,7 @@ pub(crate) struct VerifiedAddress<T> {
 }
 
 impl<T> VerifiedAddress<T> {
-    /// Returns the resource of the address; of several, the one that exists. The error is the status
-    /// of an address without a single resource.
+    /// Returns the resource of the address; of several, the one that exists; else the status.
     pub(crate) async fn single_resource(&self, control: &Control) -> Result<Key, StatusCode> {
         if let [key] = self.candidates.as_slice() {
             return Ok(key.clone());
@@ -111,8 +108,7 @@ impl PublicRoutes {
         address(base, GATEWAY_PATH, &self.sign(GATEWAY, &parts))
     }
 
-    /// Returns a payer's link beneath a base address. The link is a secret: its holder can enter
-    /// details.
+    /// Returns a payer's link, a secret: its holder can enter details.
     pub fn intake_url(&self, base: &str, link: &IntakeLink) -> String {
         let IntakeLink { key, terms: IntakeTerms { generation, replaces }, until } = link;
         let (generation, until) = (generation.to_string(), until.timestamp().to_string());
@@ -222,7 +218,6 @@ fn address(base: &str, path: &str, token: &str) -> String {
     format!("{}{path}{token}", base.trim_end_matches('/'))
 }
 
-/// Parses the terms of a payer's link, and its end.
 fn parse_intake_terms(
     generation: &str,
     until: &str,

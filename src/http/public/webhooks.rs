@@ -43,7 +43,6 @@ impl From<PostAnswer> for WebhookAnswer {
     }
 }
 
-/// Returns the routes of the public listener.
 pub fn public_router(control: Control, outside: &PublicRoutes) -> Router {
     Router::new()
         .route("/healthz", get(crate::http::private::router::healthz))
@@ -119,8 +118,7 @@ impl WebhookState {
         Ok(answered.into())
     }
 
-    /// Returns the one merchant of an address; of several in an address of the older form, the one
-    /// that exists.
+    /// Returns the one merchant of an address; of several in an older form, the one that exists.
     fn single_merchant(&self, mut named: Vec<Key>) -> Result<Key, WebhookAnswer> {
         if named.len() > 1 {
             let known = |key: &Key| self.control.accepts_events_of(key);

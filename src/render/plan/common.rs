@@ -32,7 +32,6 @@ pub(super) fn before_after(
     format!("{} → {}", side(&change.before), side(&change.after))
 }
 
-/// Returns the fields that the reason names as unchangeable.
 pub(super) fn unchangeable_fields(step: &StepView) -> BTreeSet<&str> {
     let named = (step.reason == CANNOT_CHANGE).then_some(&step.message);
     let fields = named.and_then(|message| message.strip_prefix(CANNOT_CHANGE_SENTENCE));

@@ -183,8 +183,7 @@ pub(crate) fn first_names(names: &[String], most: usize) -> String {
     }
 }
 
-/// Refuses a plan before its first effect, and shows the limits that it exceeds and the way past
-/// them. Returns `None` for a plan within the limits.
+/// Refuses a plan that exceeds a limit, and shows the way past it; `None` for any other plan.
 pub(crate) fn refuse_whole_plan(
     scope: &StepSelection,
     out: Printer,

@@ -64,8 +64,7 @@ pub(crate) async fn run(setup: &Context, args: &ApproveArgs) -> CommandResult {
     setup.out.finish(&approval, || render::approvals::approval_result(&approval, is_running))
 }
 
-/// Finds the waiting binding, shows it, asks, and records the approval. Returns `None` if the
-/// person declined.
+/// Shows the waiting binding, asks, and records the approval; `None` if the person declined.
 async fn approve_binding(
     session: &mut StateSession,
     key: &Key,
@@ -142,8 +141,7 @@ async fn record_submission(session: &mut StateSession, key: &Key) -> CommandResu
     if session.record(Release(release)).await? { Ok(true) } else { Err(no_longer_waits(key)) }
 }
 
-/// Returns the named checksum: given by itself, or in a plan that was written as JSON. `None` if
-/// the argument names something else.
+/// Returns the named checksum, given by itself or in a plan as JSON; `None` for anything else.
 fn checksum(what: &str) -> CommandResult<Option<String>> {
     let plausible =
         what.len() >= CHECKSUM_SHORT && what.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -115,7 +115,6 @@ pub(crate) async fn ask_about_plan<T>(
     session.end(setup, answer).await?.map_err(|names| selection::unknown_names(&names))
 }
 
-/// Has the holder of the state read the chosen sources again.
 async fn read_again(session: &mut StateSession, fresh: RefreshOptions) -> CommandResult<()> {
     match session {
         StateSession::Daemon(client) if fresh.refresh => drop(client.send(Refresh).await?),
@@ -196,7 +195,6 @@ pub(crate) fn read_saved(path: &Path) -> CommandResult<(SavedPlan, Value)> {
     })
 }
 
-/// Shows a saved plan; reads nothing but the file.
 pub(crate) fn show_saved(args: &ShowArgs, out: Printer) -> CommandResult {
     let (saved, _) = read_saved(&args.file)?;
     let name = args.file.display().to_string();

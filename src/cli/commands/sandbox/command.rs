@@ -179,7 +179,6 @@ fn own_url(base: &str, listen: SocketAddr, place: &BoundAddress) -> String {
     if listen.port() == 0 { place.url() } else { base.to_owned() }
 }
 
-/// Returns the loopback address of a URL, at which a sandbox can listen.
 fn loopback(url: &str) -> CommandResult<SocketAddr> {
     let host = url.split_once("://").map_or(url, |(_, host)| host).trim_end_matches('/');
     let host = host.replace("localhost", "127.0.0.1");
@@ -254,8 +253,7 @@ pub(crate) struct WebhookAddresses {
     pub facts: ReadModel,
 }
 
-/// Merchants' credentials from a sandbox; every other secret from the sources that the operator
-/// opened.
+/// Merchants' credentials from a sandbox; other secrets from the sources of the operator.
 #[derive(Debug)]
 pub(crate) struct SandboxSecrets {
     sandbox: Sandbox,
@@ -265,8 +263,7 @@ pub(crate) struct SandboxSecrets {
 }
 
 impl SandboxSecrets {
-    /// Sets this merchant's event addresses at the sandbox. For a merchant that the sandbox does
-    /// not have yet, a later call does it.
+    /// Sets this merchant's event addresses; a later call does it for one that is not there yet.
     fn send_events(&self, merchant: &Key) {
         let WebhookAddresses { outside, base, facts } = &self.addresses;
         let address = WebhookAddress::Merchant(merchant.clone());

@@ -166,8 +166,7 @@ fn unreachable(base: &str, error: &reqwest::Error) -> CommandFailure {
 }
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 
-/// Sends one request, with an `Authorization` header or without. Returns the status and the body,
-/// null where the body is no JSON.
+/// Sends one request. Returns the status and the body, null where the body is no JSON.
 pub(crate) async fn send(
     sandbox: &Sandbox,
     method: &str,
@@ -200,7 +199,6 @@ pub(crate) fn control_in_process(
     Ok(answer)
 }
 
-/// Exchanges a code for a `payments` token.
 pub(crate) fn token(sandbox: &Sandbox, code: &str) -> Result<String, String> {
     let all = control_in_process(sandbox, "GET", "/_sandbox/credentials", None)?;
     let body = json!({

@@ -95,7 +95,6 @@ impl Scenario {
         Ok(Self { name: name.unwrap_or_default(), digest: sha256(&bytes), story })
     }
 
-    /// Returns the moment at which the sandbox's clock starts, if the scenario sets it.
     pub(crate) fn clock(&self) -> Option<DateTime<Utc>> {
         self.story.clock
     }
@@ -142,8 +141,7 @@ pub(crate) fn body(pattern: &Value, kept: &KeptValues) -> Result<Value, String> 
 const CONTROL: &str = "/_sandbox/";
 const DEMO: &str = "demo";
 
-/// Plays a scenario, unless it was played into this state before. Returns a report for people, with
-/// the values that its steps kept.
+/// Plays a scenario once into a state. Returns a report, with the values that its steps kept.
 pub(crate) async fn play(sandbox: &Sandbox, scenario: &Scenario) -> CommandResult<String> {
     let before = control_in_process(sandbox, "GET", "/_sandbox/scenario", None)
         .map_err(CommandFailure::bug)?;

@@ -129,8 +129,7 @@ fn without_returns(bytes: &[u8]) -> Vec<u8> {
     kept.map(|(one, _)| *one).collect()
 }
 
-/// Attributes that change a file's bytes on their way into a commit, and the one that names a
-/// program to merge with.
+/// Attributes that change a file's bytes on their way into a commit, or name a merge program.
 const REFUSED: [&str; 4] = ["working-tree-encoding", "filter", "ident", "merge"];
 const BYTES_MAX: usize = 1 << 20;
 
@@ -144,7 +143,6 @@ pub(crate) struct ForbiddenAttribute {
     pub place: Option<String>,
 }
 
-/// Returns the first of these files that has such an attribute.
 pub(crate) fn first_forbidden<'a>(
     git: &Git,
     paths: impl Iterator<Item = &'a str>,
@@ -175,8 +173,7 @@ fn forbidden_form(name: &str, value: &str) -> Option<String> {
     }
 }
 
-/// Returns the place that sets an attribute of a file: the last line that names the attribute in
-/// the file of the highest precedence.
+/// Returns the last line that names an attribute, in the file of the highest precedence.
 fn place(git: &Git, path: &str, name: &str) -> Option<String> {
     let info = git.line(&["rev-parse", "--git-path", "info/attributes"]).ok();
     let mut folders: Vec<&Path> = Path::new(path).ancestors().skip(1).collect();
@@ -244,7 +241,6 @@ impl TrackedSpecs {
         }
     }
 
-    /// Returns true if the loaded bytes of a file equal those of the known commit.
     fn is_committed(&self, folder: &FolderLocation, path: &str) -> bool {
         let mut known = self.known.lock();
         if !known.blobs.contains_key(path) {

@@ -69,7 +69,6 @@ pub(crate) struct GitOutput {
     pub err: String,
 }
 
-/// Failure of a git call, or an answer of no use.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("git {call}: {why}")]
 pub(crate) struct GitError {
@@ -185,7 +184,6 @@ fn end(child: &mut Child) {
     drop(child.wait());
 }
 
-/// Blobs that one git process reads, at most.
 const BLOBS: usize = 1024;
 
 /// Passes the bytes of these blobs to `take`, each once; `None` for an id that names none here.

@@ -15,7 +15,6 @@ use crate::cli::exit::{CommandFailure, CommandResult};
 
 /// Git's mode of a symbolic link.
 const LINK: &str = "120000";
-/// Git's type of a file's content.
 const BLOB: &str = "blob";
 /// Contents that are in memory together: specs are small, attachments are checked once written.
 const SPECS_AT_ONCE: usize = 1024;
@@ -35,8 +34,7 @@ pub(crate) struct Revision {
 }
 
 impl RevisionRange {
-    /// Parses `REV`, `A..B`, or `A...B` (B against the merge base of both). An empty side is
-    /// `HEAD`.
+    /// Parses `REV`, `A..B`, or `A...B` (B against the merge base). An empty side is `HEAD`.
     pub(crate) fn read(folder: &Path, text: &str) -> CommandResult<Self> {
         if let Some((before, after)) = text.split_once("...") {
             let (before, after) = (Revision::find(folder, before)?, Revision::find(folder, after)?);
@@ -84,7 +82,6 @@ impl Revision {
         Ok(TempTree { attachments: Some(place), ..folder })
     }
 
-    /// Writes the files beneath `from` in this revision to `into`.
     fn take(
         &self,
         from: &Path,
