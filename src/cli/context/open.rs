@@ -228,7 +228,7 @@ impl Context {
         })
     }
 
-    /// Returns the values of the partner application: the embedded sandbox's, or the configured ones.
+    /// Returns the partner application's values: the embedded sandbox's, or the configured ones.
     fn access(&self, embedded: Option<&Embedded>) -> Result<PartnerAccess, SecretError> {
         if let Some(embedded) = embedded {
             return Ok(embedded.partner.clone());

@@ -47,7 +47,8 @@ const BODY_BYTES_MAX: usize = 64 * 1024;
 const EVENTS_SHOWN: usize = 50;
 const EVENTS_SHOWN_MAX: usize = 1000;
 
-/// Returns the private listener's routes, which refuse a request without [`axum::extract::ConnectInfo`].
+/// Returns the private listener's routes. A request must carry its peer's address as
+/// [`axum::extract::ConnectInfo`], or it is refused.
 pub fn router(control: Control, ready: watch::Receiver<bool>, tokens: Tokens) -> Router {
     let commands = Router::new()
         .route(CONTROL_PATH, post(handle_rpc))
