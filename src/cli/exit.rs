@@ -23,8 +23,7 @@ pub enum Exit {
     Input,
     /// The environment is wrong: unreachable, locked, a mismatched state.
     Environment,
-    /// A signal ended the command before its work was done: SIGINT, and SIGTERM except for a
-    /// daemon.
+    /// A signal ended the command before its work was done, but for SIGTERM and a daemon.
     Interrupted,
     Bug,
 }

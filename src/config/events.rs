@@ -135,8 +135,7 @@ pub enum ArchiveRetention {
 }
 
 impl StoreSettings {
-    /// Returns the retention of records that a compaction replaced. A time is never shorter than
-    /// that of events.
+    /// Returns the retention of replaced records, never shorter than that of events.
     pub fn archive_retention(
         &self,
         events: &EventSettings,

@@ -247,8 +247,7 @@ impl Config {
         Ok(CheckCx { decimal_amounts_only, web_urls, currency, plans, programs, variables, files })
     }
 
-    /// Returns the variables that manifests may read: those that `secrets.env` opens, less those
-    /// that this file itself reads.
+    /// Returns the variables that `secrets.env` opens, less those that this file itself reads.
     pub fn open_variables(&self, env: &dyn EnvSource) -> Result<Variables, ConfigError> {
         let patterns = self.secrets.env.iter().map(|setting| setting.get(env));
         Ok(Variables::new(patterns.collect::<Result<_, _>>()?, self.variables.clone()))

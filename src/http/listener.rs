@@ -134,8 +134,7 @@ async fn accept_until(listener: TcpListener, router: Router, shutdown: impl Futu
 const HEADER_MAX: Duration = Duration::from_secs(5);
 /// Life time of a connection without a valid token.
 const LIFE_MAX: Duration = Duration::from_mins(1);
-/// Age from which the next answer is the connection's last: a client that sends again and again is
-/// not cut between two requests.
+/// Age from which the next answer is the last: no client is cut between two requests.
 const OLD_AGE: Duration = Duration::from_secs(50);
 /// Bytes and number of headers in the head of a request, at most; 431 beyond that.
 const HEAD_BYTES_MAX: usize = 16 * 1024;

@@ -57,8 +57,7 @@ pub enum DeliveryResult {
     InDoubt(String),
 }
 
-/// One target. Addresses are secrets: anyone who knows a chat's address may write there, and a
-/// person's address is personal.
+/// One target. Addresses are secrets: who knows a chat's may write there, a person's is personal.
 #[derive(Debug, Clone)]
 pub enum NotificationTarget {
     /// An address that takes a POST.
@@ -226,8 +225,7 @@ fn message_id(key: &str, from: &Address) -> String {
     format!("<{}@{}>", HEXLOWER.encode(sha256(key.as_bytes()).as_bytes()), from.domain())
 }
 
-/// Derives the separator of a mail's parts from the key: the same for every attempt, and in no
-/// part.
+/// Derives the separator of a mail's parts from the key: the same each time, and in no part.
 fn boundary(key: &str) -> String {
     HEXLOWER.encode(sha256(format!("boundary {key}").as_bytes()).as_bytes())
 }

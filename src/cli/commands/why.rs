@@ -116,8 +116,7 @@ fn parse_subject(text: &str) -> CommandResult<WhySubject> {
     }
 }
 
-/// Parses `KIND/NAME`, `Action/NAME`, or the name of an obligation, such as
-/// `acme:Invoice/default/jane;r2`.
+/// Parses `KIND/NAME`, `Action/NAME`, or an obligation such as `acme:Invoice/default/jane;r2`.
 fn resource(text: &str) -> CommandResult<Option<Key>> {
     if !text.contains('/') {
         return Ok(None);
@@ -205,9 +204,8 @@ fn view(
     }
 }
 
-/// Returns the author of the lines that caused an effect: of the newest change among its changed
-/// fields, or of the complete document. Files are relative to `root`. Returns `None` where the
-/// change was in no commit, or where git, the repository or the commit is missing.
+/// Returns the author of the newest change among an effect's fields, or of the complete document;
+/// files are relative to `root`. `None` where the commit, git or the repository is missing.
 pub(crate) fn author(root: &Path, cause: &Cause) -> Option<AuthorView> {
     let (commit, file, line) = (cause.commit.as_ref()?, cause.file.as_ref()?, cause.line?);
     let plain = !commit.is_empty() && commit.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -97,8 +97,7 @@ pub(crate) fn wait_for_end(
     }
 }
 
-/// Waits for SIGTERM or SIGINT, and returns the exit code of each. If neither can be received,
-/// waits for ever.
+/// Waits for SIGTERM or SIGINT and returns its exit code; for ever if neither can be received.
 pub(crate) async fn stop() -> Exit {
     let (Ok(mut term), Ok(mut int)) =
         (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))

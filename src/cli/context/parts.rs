@@ -133,8 +133,7 @@ impl Context {
         let state = OpenState::open(&options, key)?;
         Ok(StateHandle::of(state, Some(folder)))
     }
-    /// Returns the key of the state, from the configuration or the file beside the state. Makes the
-    /// state's folder, and a key file for a state that has no keys yet.
+    /// Returns the state's key. Makes the folder, and a key file for a state that has no keys yet.
     pub(crate) fn key_or_make(&self) -> CommandResult<MasterKey> {
         make_dir(&self.state)?;
         if self.config.secrets.key.is_some() || self.state.join("vault").join(KEYS_FILE).exists() {

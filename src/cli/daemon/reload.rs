@@ -42,10 +42,6 @@ pub(crate) struct Configuration {
     pub scripts: ScriptSet,
 }
 
-pub(crate) fn watch_files(setup: &Context) -> FileWatch {
-    FileWatch::new(vec![setup.root.join(&*setup.config.file)])
-}
-
 pub(crate) struct Reloader<'a> {
     parts: DaemonParts<'a>,
     files: FileWatch,

@@ -24,7 +24,7 @@ use crate::cli::context::session::daemon;
 use crate::cli::context::state_handle::{EngineOptions, StateHandle};
 use crate::cli::daemon::listeners::{Listeners, TOKEN_FILE};
 use crate::cli::daemon::local_queries::DaemonQueries;
-use crate::cli::daemon::reload::{self, Configuration, DaemonParts, Reloader};
+use crate::cli::daemon::reload::{Configuration, DaemonParts, Reloader};
 use crate::cli::daemon::scripts::{read_scripts, watch_scripts};
 use crate::cli::daemon::targets::DaemonNotifier;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
@@ -44,7 +44,8 @@ use crate::watch::tree;
 const REPORT_EVERY: Duration = Duration::from_millis(200);
 
 pub(crate) async fn run(cli: &Cli, args: &RunArgs, out: Printer) -> CommandResult {
-    let mut watch = reload::watch_files(&Context::load(cli, out)?);
+    let first = Context::load(cli, out)?;
+    let mut watch = FileWatch::new(vec![first.root.join(&*first.config.file)]);
     // Read again behind the begin of the watch: no change falls between the two.
     let setup = Arc::new(Context::load(cli, out)?);
     setup.require_local("`run`", "it starts the daemon itself")?;

@@ -175,6 +175,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::notify::message::BodyFormat;
 
     fn read(body: &str) -> Result<BTreeMap<String, NotificationTarget>, Vec<ConfigError>> {
         let text = format!("apiVersion: reckon.dev/v1\nkind: Config\nnotify:\n{body}");
@@ -206,8 +207,7 @@ mod tests {
         .unwrap();
         assert_eq!(targets.keys().collect::<Vec<_>>(), ["chat", "payers", "program"]);
         assert!(!format!("{targets:?}").contains("canary"), "{targets:?}");
-        let Some(NotificationTarget::Web { url, form: message::BodyFormat::Chat }) =
-            targets.get("chat")
+        let Some(NotificationTarget::Web { url, form: BodyFormat::Chat }) = targets.get("chat")
         else {
             panic!("{targets:?}")
         };
@@ -222,9 +222,9 @@ mod tests {
     #[test]
     fn the_port_follows_the_encryption_where_none_is_written() {
         let port = |body: &str| (mail(body).port, mail(body).encryption);
-        assert_eq!(port("host: s.example"), (587, message::SmtpEncryption::Starttls));
-        assert_eq!(port("host: s.example, encryption: tls"), (465, message::SmtpEncryption::Tls));
-        assert_eq!(port("host: 127.0.0.1, encryption: none"), (587, message::SmtpEncryption::None));
+        assert_eq!(port("host: s.example"), (587, SmtpEncryption::Starttls));
+        assert_eq!(port("host: s.example, encryption: tls"), (465, SmtpEncryption::Tls));
+        assert_eq!(port("host: 127.0.0.1, encryption: none"), (587, SmtpEncryption::None));
         assert_eq!(port("host: s.example, port: 2525").0, 2525);
     }
 

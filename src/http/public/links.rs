@@ -76,8 +76,7 @@ async fn take_tokens(
     }
 }
 
-/// Returns the tokens of a form, the first one empty where the form sends none. A token has no
-/// character that a form would encode.
+/// Returns the tokens of a form, the first empty where there is none; no token needs decoding.
 fn form_tokens(body: &[u8]) -> (Secret, Vec<Secret>) {
     let text = std::str::from_utf8(body).unwrap_or_default();
     let mut found = text.split('&').filter_map(|pair| pair.strip_prefix("token_id="));

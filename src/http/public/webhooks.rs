@@ -180,9 +180,8 @@ impl IntoResponse for WebhookAnswer {
     }
 }
 
-/// Returns true if a text can be a reference. A text with a control character is not one of ours.
-/// It would also make the notification's identity ambiguous, since a zero byte ends the reference
-/// there.
+/// Returns true if a text can be a reference. One with a control character is not ours, and would
+/// make the notification's identity ambiguous: a zero byte ends the reference there.
 fn is_reference(text: &str) -> bool {
     text.len() <= REFERENCE_LENGTH_MAX && !text.chars().any(char::is_control)
 }

@@ -173,8 +173,7 @@ pub(crate) fn embed(setup: &Context) -> CommandResult<EmbeddedSandbox> {
     Ok(EmbeddedSandbox { access, sandbox, running, stop })
 }
 
-/// Returns the address in the links of an embedded sandbox: the configured one, with the chosen
-/// port where the configuration leaves the port open.
+/// Returns the address in an embedded sandbox's links: configured, but for a port left open.
 fn own_url(base: &str, listen: SocketAddr, place: &BoundAddress) -> String {
     if listen.port() == 0 { place.url() } else { base.to_owned() }
 }

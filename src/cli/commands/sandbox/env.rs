@@ -40,8 +40,7 @@ fn base_url(setup: &Context) -> CommandResult<String> {
     Ok(setup.config.require("service.base_url", base, &ProcessEnv)?.as_str().to_owned())
 }
 
-/// Posts an order to a control path of a running sandbox. The command never asks the service
-/// itself: the address has to be one of this machine, and the answer a sandbox's.
+/// Posts an order to a control path of a sandbox on this machine, never to the service itself.
 pub(crate) async fn control(setup: &Context, path: &str, order: &Value) -> CommandResult<Value> {
     let base = base_url(setup)?;
     let not_one = || {

@@ -44,8 +44,7 @@ pub(crate) struct Examination {
     pub(crate) counting: Vec<(usize, ApproveSigned)>,
 }
 
-/// Records the approvals of the present plan; prints the problems of other files beside the result.
-/// Examines nothing unless a limit blocks a step.
+/// Records the approvals of a plan that a limit blocks; prints the problems of other files.
 pub(crate) async fn record_signed(setup: &Context, own: &mut OwnState) -> CommandResult<()> {
     let Some(place) = SignedConfig::of(setup)? else { return Ok(()) };
     let plan = own.engine.view().plan_view();

@@ -21,8 +21,7 @@ const TIME: Duration = Duration::from_mins(2);
 const LOOK: Duration = Duration::from_millis(5);
 /// Bytes that are read of one answer, at most.
 const BYTES_MAX: u64 = 1 << 30;
-/// The variables that git inherits, where they are set. The operator's own configuration is in
-/// `HOME`: it may say that a folder of another owner is safe.
+/// The variables that git inherits. `HOME` may say that a folder of another owner is safe.
 const GIVEN: [&str; 2] = ["PATH", "HOME"];
 /// Settings that override those of every configuration file.
 const SETTINGS: [&str; 17] = [
