@@ -21,8 +21,7 @@ use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::daemon::run;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
-use crate::cli::print;
-use crate::cli::print::Printer;
+use crate::cli::print::{self, Printer};
 use crate::sim;
 
 /// Runs the command line of this process and returns its exit code.
@@ -51,8 +50,7 @@ pub fn main() -> u8 {
     exit_code(result, out)
 }
 
-/// Returns the number of threads for asynchronous work: one for each core that this process may
-/// use, at least two.
+/// Returns the number of threads: one for each core that this process may use, at least two.
 fn workers(cores: Option<NonZeroUsize>) -> usize {
     cores.map_or(2, |cores| cores.get().max(2))
 }
@@ -92,7 +90,6 @@ fn start_logging(cli: &Cli) {
     drop(subscriber.try_init());
 }
 
-/// Prints the failure of a command, in the requested output form, and returns its exit code.
 fn print_failure(failure: &CommandFailure, out: Printer) -> u8 {
     if out.form == Output::Json {
         let error = json!({"error": {
@@ -110,8 +107,6 @@ fn print_failure(failure: &CommandFailure, out: Printer) -> u8 {
     }
     failure.exit.code()
 }
-
-// `chaos`: the simulator as a command.
 
 /// Runs the command. A failure of the product exits with 5, a bug of ours.
 pub(crate) fn run_simulator(args: &ChaosArgs, out: Printer) -> CommandResult {

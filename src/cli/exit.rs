@@ -6,9 +6,8 @@ use crate::config::read::LoadError;
 use crate::config::setting::ConfigError;
 use crate::control::protocol::ControlError;
 use crate::engine::handles::shared::{EngineError, SecretError};
-use crate::model::issue::PlacedIssue;
-use crate::render::diagnostic;
-use crate::render::diagnostic::OutputStyle;
+use crate::model::issue::{PlacedIssue, Severity};
+use crate::render::diagnostic::{self, OutputStyle};
 use crate::store::error::{OpenError, StoreError};
 use crate::store::read_model::model::ReadModelError;
 
@@ -24,8 +23,7 @@ pub enum Exit {
     Input,
     /// The environment is wrong: unreachable, locked, a mismatched state.
     Environment,
-    /// A signal ended the command before its work was done: SIGINT, and SIGTERM except for a
-    /// daemon.
+    /// A signal ended the command before its work was done, but for SIGTERM and a daemon.
     Interrupted,
     Bug,
 }
@@ -57,11 +55,9 @@ pub type CommandResult<T = Exit> = Result<T, CommandFailure>;
 pub struct CommandFailure {
     pub exit: Exit,
     pub code: &'static str,
-    /// The failure and its cause.
     pub message: String,
     /// The way out, as an imperative.
     pub help: Option<String>,
-    /// Problems with places in files.
     pub problems: Vec<PlacedIssue>,
 }
 
@@ -107,6 +103,21 @@ pub(crate) const UNREACHABLE: &str = "server_unreachable";
 pub(crate) const TLS: &str = "server_tls";
 pub(crate) const ANSWER: &str = "not_a_daemon";
 
+/// Returns an error at the start of a file.
+pub(crate) fn file_problem(file: &str, code: &str, message: String, help: &str) -> PlacedIssue {
+    PlacedIssue {
+        file: file.to_owned(),
+        line: 1,
+        column: 1,
+        length: 1,
+        code: code.to_owned(),
+        severity: Severity::Error,
+        message,
+        help: help.to_owned(),
+        related: Vec::new(),
+    }
+}
+
 /// Returns the failure of a command that a daemon elsewhere cannot run, with the reason.
 pub(crate) fn local_only(what: &str, why: &str) -> CommandFailure {
     let message = format!("{what} does not work with --server: {why}");
@@ -138,10 +149,8 @@ impl From<LoadError> for CommandFailure {
                 let file = broken.file.to_string();
                 let sources = [(file.clone(), broken.source)].into_iter().collect();
                 let message = diagnostic::text(&broken.problems, &sources, look);
-                let failure = Self::input(
-                    "reckon::config::broken",
-                    format!("{file} has problems\n{message}"),
-                );
+                let what = format!("{file} has problems\n{message}");
+                let failure = Self::input("reckon::config::broken", what);
                 Self { problems: broken.problems, ..failure }
             }
             LoadError::Unreadable { .. } => Self::input("reckon::config::unreadable", error).help(

@@ -11,16 +11,15 @@ use serde::Serialize;
 
 use super::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::args::options::Output;
+use crate::render::diagnostic::OutputStyle;
 use crate::render::progress::without_bar;
 
 /// Columns at which diagnostics are wrapped.
 const WIDTH: usize = 100;
 
-/// The two streams, and the requested form.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Printer {
     pub form: Output,
-    /// True if standard output is a terminal that shows colour.
     pub color: bool,
     /// True if a person at the terminal can answer.
     pub interactive: bool,
@@ -28,7 +27,6 @@ pub(crate) struct Printer {
 }
 
 impl Printer {
-    /// Describes the streams of this process.
     pub(crate) fn new(form: Output) -> Self {
         let choice = anstream::AutoStream::choice(&io::stdout());
         Self {
@@ -39,6 +37,11 @@ impl Printer {
         }
     }
 
+    /// Returns the style of diagnostics: coloured only in the form of text.
+    pub(crate) fn diagnostic_look(self) -> OutputStyle {
+        let color = self.color && self.form == Output::Text;
+        OutputStyle { color, unicode: true, width: self.width }
+    }
     /// Prints a result: `value` for programs, `text` for people.
     pub(crate) fn result<T: Serialize>(
         self,
@@ -52,7 +55,6 @@ impl Printer {
         }
     }
 
-    /// Prints the result of a command that is done.
     pub(crate) fn finish<T: Serialize>(
         self,
         value: &T,
@@ -77,8 +79,7 @@ impl Printer {
         print_note(text);
     }
 
-    /// Prints a message beside the result where no terminal shows progress, such as in a pipeline's
-    /// log.
+    /// Prints a message where no terminal shows progress, such as in a pipeline's log.
     pub(crate) fn log(self, text: &str) {
         if !io::stderr().is_terminal() {
             self.note(text);
@@ -162,8 +163,7 @@ fn ignore_broken_pipe(written: io::Result<()>) -> CommandResult<()> {
 // Writes files at paths that a person names: each is complete or absent, and never written through
 // a link.
 
-/// Writes a file in place of an existing one; a link of that name is replaced, and its target stays
-/// as it is.
+/// Writes a file in place of an existing one; a link is replaced, and its target stays as it is.
 pub(crate) fn write(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     let fresh = temporary_path(path);
     drop(fs::remove_file(&fresh));

@@ -34,14 +34,13 @@ use crate::kinds::schema::kind::CheckCx;
 use crate::spec::header::API_VERSION;
 
 const CONNECT_MAX: Duration = Duration::from_secs(10);
-/// Bytes that are read of a token file, at most.
 const TOKEN_FILE_BYTES_MAX: u64 = 64 * 1024;
 
 /// A connection to a daemon elsewhere. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct ServerClient {
     http: reqwest::Client,
-    address: ServerAddress,
+    pub(crate) address: ServerAddress,
     token: Secret,
 }
 
@@ -88,12 +87,7 @@ impl ServerClient {
         Ok(Self { http, address, token })
     }
 
-    pub(crate) fn address(&self) -> &str {
-        &self.address.shown
-    }
-
-    /// Sends a request and waits for the answer, without a time limit while there are signs of
-    /// life.
+    /// Sends a request and waits for the answer as long as there are signs of life.
     pub(crate) async fn send<R: Request>(&self, request: R) -> Result<R::Response, ControlError> {
         typed::<R>(self.exchange(&request.into_request()).await?)
     }
@@ -137,7 +131,6 @@ impl ServerClient {
         Ok(value)
     }
 
-    /// Returns the complete body, up to the size limit.
     async fn body(&self, mut answer: reqwest::Response) -> Result<Vec<u8>, ControlError> {
         let mut body = Vec::new();
         let lost = |why: reqwest::Error| self.lost_answer(&root_cause(&why.without_url()));
@@ -150,7 +143,6 @@ impl ServerClient {
         Ok(body)
     }
 
-    /// Returns the error of a request without an answer.
     fn no_answer(&self, why: reqwest::Error) -> ControlError {
         let (connecting, slow) = (why.is_connect(), why.is_timeout());
         let cause = root_cause(&why.without_url());
@@ -158,20 +150,14 @@ impl ServerClient {
         if connecting && cause.contains("certificate") {
             let help =
                 "check the host; trust a certificate authority of your own with SSL_CERT_FILE=FILE";
-            return ControlError::new(
-                TLS,
-                format!("the certificate of {at} is not trusted: {cause}"),
-                help,
-            );
+            let message = format!("the certificate of {at} is not trusted: {cause}");
+            return ControlError::new(TLS, message, help);
         }
         if connecting {
             let help = "check that the daemon runs, and that it or its proxy listens there \
                 (`listen` in its reckon.yaml)";
-            return ControlError::new(
-                UNREACHABLE,
-                format!("{at} cannot be reached: {cause}"),
-                help,
-            );
+            let message = format!("{at} cannot be reached: {cause}");
+            return ControlError::new(UNREACHABLE, message, help);
         }
         let silent = format!("no sign of life for {} seconds", SILENCE_MAX.as_secs());
         self.lost_answer(if slow { &silent } else { &cause })
@@ -270,8 +256,7 @@ pub(crate) fn server_of_args(cli: &Cli) -> CommandResult<Option<ServerClient>> {
     }
 }
 
-/// Returns the configuration. Commands that ask a daemon elsewhere need none, unless one is named
-/// or exists.
+/// Returns the configuration, which `--server` needs only where one is named or exists.
 pub(crate) fn load_config(
     server: Option<&ServerClient>,
     cli: &Cli,
@@ -300,10 +285,8 @@ fn empty_config() -> CommandResult<Config> {
     let text = format!("apiVersion: {API_VERSION}\nkind: Config\n");
     let config = Config::parse(FILE_NAME, Path::new("."), text.into_bytes());
     config.map_err(|broken| {
-        CommandFailure::bug(format!(
-            "internal error: {} problems in the empty configuration",
-            broken.problems.len()
-        ))
+        let count = broken.problems.len();
+        CommandFailure::bug(format!("internal error: {count} problems in the empty configuration"))
     })
 }
 

@@ -51,7 +51,6 @@ pub enum AuthorEvidence {
 pub struct SignedRules {
     /// The folder of the approvals; none: `approvals` beside the specs.
     pub folder: Option<PathBuf>,
-    /// The file of allowed signers, in the form of `ssh-keygen`.
     pub signers: PathBuf,
     pub authors: AuthorEvidence,
     /// The place where the section names the signers, such as `reckon.yaml:14`.
@@ -86,9 +85,7 @@ impl ConfigReader<'_> {
     }
 }
 
-/// The head of an approval file.
 const FILE_HEAD: &str = "apiVersion: reckon.dev/v1\nkind: PlanApproval\n";
-
 const KIND: &str = "PlanApproval";
 const FORM: &str = "reckon::approval::form";
 const FILE_KEYS: [&str; 5] = ["apiVersion", "kind", "plan", "ceilings", "expires"];
@@ -123,8 +120,7 @@ struct ExpiryTime(DateTime<Utc>);
 impl FromText for ExpiryTime {
     fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         let date = || text.parse::<NaiveDate>().ok().map(|date| date.and_time(NaiveTime::MIN));
-        let moment = text.parse::<DateTime<Utc>>().ok();
-        let moment = moment.or_else(|| Some(date()?.and_utc()));
+        let moment = text.parse::<DateTime<Utc>>().ok().or_else(|| Some(date()?.and_utc()));
         moment.map(Self).ok_or_else(|| {
             let help =
                 "write a moment such as 2026-11-30T12:00:00Z, or a date: its first moment in UTC";
@@ -193,8 +189,7 @@ impl ConfigReader<'_> {
             Setting::Literal(value) => Some(value),
             Setting::Env(_) => {
                 let message = "an approval cannot name a variable: only the signed text counts";
-                let help = "write the value itself";
-                self.report(FORM, node.span.clone(), message, help);
+                self.report(FORM, node.span.clone(), message, "write the value itself");
                 None
             }
         }

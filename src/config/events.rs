@@ -14,8 +14,7 @@ use crate::config::setting::{
     ConfigError, EnvSource, FromText, InvalidValue, Setting, resolve_optional, word_schema,
 };
 
-/// Default of posts a second that one address accepts. At 256 kB each, a disk can keep up with
-/// them.
+/// Default of posts a second at one address. At 256 kB each, a disk keeps up with them.
 const RATE_DEFAULT: NonZeroU32 = match NonZeroU32::new(200) {
     Some(rate) => rate,
     None => NonZeroU32::MAX,
@@ -63,11 +62,8 @@ impl FromText for IpNet {
         let network = text.parse::<Self>().ok();
         let network = network.or_else(|| Some(Self::from(text.parse::<IpAddr>().ok()?)));
         network.map(|network| network.trunc()).ok_or_else(|| {
-            let message = format!("`{text}` is not a network");
-            InvalidValue::new(
-                message,
-                "write it like `192.0.2.0/24`, `2001:db8::/32` or `192.0.2.7`",
-            )
+            let help = "write it like `192.0.2.0/24`, `2001:db8::/32` or `192.0.2.7`";
+            InvalidValue::new(format!("`{text}` is not a network"), help)
         })
     }
 
@@ -89,7 +85,6 @@ impl FromText for NonZeroU32 {
     }
 }
 
-/// Default time for which events are kept.
 const KEEP_DEFAULT: Duration = Duration::from_hours(90 * 24);
 
 /// The retention of events.
@@ -131,7 +126,6 @@ pub enum CompactionMode {
     Never,
 }
 
-/// The retention of records that a compaction replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArchiveRetention {
     Keep,
@@ -141,8 +135,7 @@ pub enum ArchiveRetention {
 }
 
 impl StoreSettings {
-    /// Returns the retention of records that a compaction replaced. A time is never shorter than
-    /// that of events.
+    /// Returns the retention of replaced records, never shorter than that of events.
     pub fn archive_retention(
         &self,
         events: &EventSettings,
@@ -180,10 +173,8 @@ impl FromText for ArchiveRetention {
             "keep" => Ok(Self::Keep),
             "drop" => Ok(Self::Drop),
             other => Duration::from_text(other, dir).map(Self::For).map_err(|_| {
-                InvalidValue::new(
-                    format!("`{other}` is not a retention of the history"),
-                    "write `keep`, `drop` or a time such as `365d`",
-                )
+                let help = "write `keep`, `drop` or a time such as `365d`";
+                InvalidValue::new(format!("`{other}` is not a retention of the history"), help)
             }),
         }
     }

@@ -23,7 +23,6 @@ use crate::spec::text::node::{Node, NodeEntry, NodeValue};
 const PARTS: [&str; 3] = ["live", "test", "merchants"];
 const APPROVALS: [&str; 4] = ["above", "approvers", "valid_for", "signed"];
 
-/// Amounts, one for each currency.
 type Amounts = Placed<Vec<Placed<Setting<Money>>>>;
 type Count = Placed<Setting<u32>>;
 
@@ -107,9 +106,7 @@ impl ConfigReader<'_> {
 
     /// Reads the limits of single merchants, by `NAME` or `NAMESPACE/NAME`.
     fn merchant_limits(&mut self, limits: &Node) -> BTreeMap<Key, (String, LimitSection)> {
-        let Some(entry) = limits.present("merchants") else {
-            return BTreeMap::new();
-        };
+        let Some(entry) = limits.present("merchants") else { return BTreeMap::new() };
         if !matches!(entry.value.value, NodeValue::Map(_)) {
             let help = "write `{acme: {per_day: [\"500.00 USD\"]}}`";
             let message = "`merchants` must be a mapping of merchants to limits";
@@ -140,13 +137,12 @@ impl ConfigReader<'_> {
         let mut value = Vec::new();
         for item in self.items(node, name) {
             let found = self.scalar::<Money>(item, item.span.clone());
-            let twice = found
-                .as_ref()
-                .is_some_and(|found| value.iter().any(|one| is_same_currency(one, found)));
+            let is_listed =
+                |found: &Setting<Money>| value.iter().any(|one| is_same_currency(one, found));
+            let twice = found.as_ref().is_some_and(is_listed);
             if twice {
                 let help = "write one amount for each currency";
-                let message = "the list has two amounts of this currency";
-                self.invalid(item.span.clone(), message, help);
+                self.invalid(item.span.clone(), "the list has two amounts of this currency", help);
             }
             let place = self.place(item.span.start);
             value.extend(found.map(|value| Placed { value, place }));
@@ -170,8 +166,7 @@ impl ConfigReader<'_> {
         let found = self.setting::<u32>(node, "approvers");
         if let (Some(Setting::Literal(0)), Some(entry)) = (&found, node.entry("approvers")) {
             let help = "write 1 or more; without `above`, one person is enough";
-            let message = "with 0, no plan would need an approval";
-            self.invalid(entry.value.span.clone(), message, help);
+            self.invalid(entry.value.span.clone(), "with 0, no plan would need an approval", help);
         }
         found
     }
@@ -221,19 +216,13 @@ impl ApprovalSettings {
 }
 
 impl LimitSection {
-    /// Returns the limits of the section at a path.
     fn rules(&self, path: &str, env: &dyn EnvSource) -> Result<policy::LimitSet, ConfigError> {
+        let at = |name| format!("{path}.{name}");
         let amounts = |name, limit: &Option<Amounts>| {
-            limit
-                .as_ref()
-                .map(|limit| amount_limit(limit, &format!("{path}.{name}"), env))
-                .transpose()
+            limit.as_ref().map(|limit| amount_limit(limit, &at(name), env)).transpose()
         };
         let count = |name, limit: &Option<Count>| {
-            limit
-                .as_ref()
-                .map(|limit| count_limit(limit, &format!("{path}.{name}"), env))
-                .transpose()
+            limit.as_ref().map(|limit| count_limit(limit, &at(name), env)).transpose()
         };
         Ok(policy::LimitSet {
             per_object: amounts("per_object", &self.per_object)?,

@@ -13,6 +13,7 @@ use crate::base::secret::Secret;
 use crate::config::reader::ConfigReader;
 use crate::config::setting::{EnvSource, FromText, InvalidValue, Setting, words};
 use crate::config::value::HttpUrl;
+use crate::notify::message::{BodyFormat, SmtpEncryption};
 use crate::spec::text::node::{Node, NodeEntry, NodeValue};
 
 const WEB: [&str; 2] = ["url", "type"];
@@ -27,25 +28,13 @@ pub type NotifyTargets = BTreeMap<Name, NotifyTarget>;
 
 #[derive(Debug, Clone)]
 pub enum NotifyTarget {
-    /// An address that takes a POST.
     Web {
         url: Setting<SecretUrl>,
-        form: Setting<WebFormat>,
-        /// True if a notification is sent again after a lost answer; the receiver drops repeats by
-        /// their key.
+        form: Setting<BodyFormat>,
+        /// True if a notification is sent again after a lost answer; its key shows the repeat.
         at_least_once: Setting<bool>,
     },
-    /// Mail by SMTP.
     Mail(Box<MailTarget>),
-}
-
-/// The form of the body posted to a web address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WebFormat {
-    /// The body as JSON: a map unchanged, a text as `{"text": …}`.
-    Json,
-    /// `{"text": …}`, the form that chats accept.
-    Chat,
 }
 
 /// A mail server, with sender and recipients.
@@ -70,8 +59,8 @@ pub struct MailTarget {
     pub password: Option<Setting<Secret>>,
     /// The encryption of the connection: upgraded by `STARTTLS`, TLS from the first byte on, or none
     /// for a server at a loopback IP alone.
-    #[schemars(with = "Option<Setting<MailEncryption>>", extend("default" = "starttls"))]
-    pub encryption: Setting<MailEncryption>,
+    #[schemars(with = "Option<Setting<SmtpEncryption>>", extend("default" = "starttls"))]
+    pub encryption: Setting<SmtpEncryption>,
     /// True if a mail is sent again after a lost answer, under the same Message-ID.
     #[schemars(skip)]
     pub at_least_once: Setting<bool>,
@@ -108,8 +97,7 @@ impl JsonSchema for AnyForm {
 }
 
 impl NotifyTarget {
-    /// Returns whether a notification may be sent more than once; false where the setting cannot be
-    /// read.
+    /// Returns whether a notification may be sent more than once; false where that cannot be read.
     pub fn is_at_least_once(&self, env: &dyn EnvSource) -> bool {
         let setting = match self {
             Self::Web { at_least_once, .. } => at_least_once,
@@ -119,35 +107,12 @@ impl NotifyTarget {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MailEncryption {
-    /// Upgraded by `STARTTLS`; refused where the server does not support it.
-    Starttls,
-    /// TLS from the first byte on.
-    Tls,
-    /// None: for a server at a loopback IP alone.
-    None,
-}
-
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SecretUrl(Secret);
-
-impl SecretUrl {
-    /// Returns the address; the caller keeps it out of logs and messages.
-    pub fn expose(&self) -> &str {
-        self.0.expose()
-    }
-}
+pub struct SecretUrl(pub(crate) Secret);
 
 /// A mail address. It is personal: `Debug` does not show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MailAddress(Secret);
-
-impl MailAddress {
-    pub fn expose(&self) -> &str {
-        self.0.expose()
-    }
-}
+pub struct MailAddress(pub(crate) Secret);
 
 impl FromText for SecretUrl {
     fn from_text(text: &str, dir: &Path) -> Result<Self, InvalidValue> {
@@ -173,14 +138,9 @@ impl FromText for MailAddress {
             };
             !name.is_empty() && host.contains('.') && !name.contains(odd) && !host.contains(odd)
         });
-        if good {
-            Ok(Self(Secret::from(text)))
-        } else {
-            Err(InvalidValue::new(
-                "the text is not an e-mail address",
-                "write one, such as `ops@example.com`",
-            ))
-        }
+        let help = "write one, such as `ops@example.com`";
+        let wrong = || InvalidValue::new("the text is not an e-mail address", help);
+        good.then(|| Self(Secret::from(text))).ok_or_else(wrong)
     }
 
     fn schema() -> Value {
@@ -188,9 +148,8 @@ impl FromText for MailAddress {
     }
 }
 
-words!(WebFormat: "json" => Json, "chat" => Chat);
-
-words!(MailEncryption: "starttls" => Starttls, "tls" => Tls, "none" => None);
+words!(BodyFormat: "json" => Json, "chat" => Chat);
+words!(SmtpEncryption: "starttls" => Starttls, "tls" => Tls, "none" => None);
 
 impl FromText for u16 {
     fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
@@ -206,11 +165,8 @@ impl FromText for u16 {
 }
 
 impl ConfigReader<'_> {
-    /// Reads the section.
     pub(crate) fn read_notify(&mut self, root: &Node) -> NotifyTargets {
-        let Some(entry) = root.present("notify") else {
-            return NotifyTargets::new();
-        };
+        let Some(entry) = root.present("notify") else { return NotifyTargets::new() };
         if !matches!(entry.value.value, NodeValue::Map(_)) {
             let help = "write targets under it, each with its name as key";
             self.invalid(entry.key_span.clone(), "`notify` must be a mapping", help);
@@ -226,10 +182,8 @@ impl ConfigReader<'_> {
 
     fn target_name(&mut self, entry: &NodeEntry) -> Option<Name> {
         let name = Name::from_text(&entry.key, &self.dir);
-        name.map_err(|InvalidValue { message, help }| {
-            self.invalid(entry.key_span.clone(), &message, &help);
-        })
-        .ok()
+        let span = entry.key_span.clone();
+        name.map_err(|InvalidValue { message, help }| self.invalid(span, &message, &help)).ok()
     }
 
     fn target(&mut self, entry: &NodeEntry) -> Option<NotifyTarget> {
@@ -296,7 +250,7 @@ impl ConfigReader<'_> {
             password: self.setting(node, "password"),
             encryption: self
                 .setting(node, "encryption")
-                .unwrap_or(Setting::Literal(MailEncryption::Starttls)),
+                .unwrap_or(Setting::Literal(SmtpEncryption::Starttls)),
             from: self.setting(node, "from")?,
             host: self.setting(node, "host")?,
             at_least_once,

@@ -53,10 +53,8 @@ impl FromText for Percentage {
         let number = text.strip_suffix('%').unwrap_or(text).trim();
         let number = number.parse::<u32>().ok().filter(|number| *number <= 100);
         number.map(Self).ok_or_else(|| {
-            InvalidValue::new(
-                format!("`{text}` is not a percentage"),
-                "write a whole number from 0 to 100, such as `30`",
-            )
+            let help = "write a whole number from 0 to 100, such as `30`";
+            InvalidValue::new(format!("`{text}` is not a percentage"), help)
         })
     }
 
@@ -78,7 +76,6 @@ fn resolve<T: FromText + Clone, V>(
 }
 
 impl PruneSection {
-    /// Returns the guards.
     pub fn get(&self, env: &dyn EnvSource) -> Result<PruneGuards, ConfigError> {
         let Self { percent, empty, renames, delay } = self;
         let default = PruneGuards::default();
@@ -201,9 +198,7 @@ impl ConfigReader<'_> {
         let Some(node) = self.section(policy, "scripts", &["allow"]) else {
             return ScriptRights::default();
         };
-        let Some(entry) = node.present("allow") else {
-            return ScriptRights::default();
-        };
+        let Some(entry) = node.present("allow") else { return ScriptRights::default() };
         let powers = match &entry.value.value {
             NodeValue::Seq(items) => items.iter().filter_map(|one| self.power(one)).collect(),
             NodeValue::Map(_) => self.powers_by_merchant(&entry.value),

@@ -1,7 +1,6 @@
 //! Turns the bytes of the file into [`Config`], section by section, or into its problems.
 
 use std::collections::BTreeSet;
-use std::net::SocketAddr;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -73,31 +72,26 @@ impl Config {
 
     /// Parses the file's bytes. `name` is the file's name in problems; paths start from `dir`.
     pub fn parse(name: &str, dir: &Path, bytes: Vec<u8>) -> Result<Self, InvalidConfig> {
-        parse(name, dir, bytes)
-    }
-}
-
-fn parse(name: &str, dir: &Path, bytes: Vec<u8>) -> Result<Config, InvalidConfig> {
-    let decoded = decode(bytes);
-    let source = SourceText::new(Arc::from(name), Arc::from(decoded.text.as_str()));
-    let mut reader = ConfigReader::new(&source, dir, &decoded);
-    let config = if decoded.is_good() { reader.file() } else { None };
-    let ConfigReader { findings, variables, .. } = reader;
-    let (hidden, words) = private_ranges(&source);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let problems = findings.iter().map(|finding| source.problem(finding));
-    let (problems, good) =
-        sorted(problems.map(|problem| without_private_words(problem, &words)).collect());
-    match config {
-        Some(config) if good => Ok(Config { variables, ..config }),
-        _ => {
-            let source = MaskedSource::new(&source, &hidden);
-            Err(InvalidConfig { file: Arc::from(name), problems, source })
+        let decoded = decode(bytes);
+        let source = SourceText::new(Arc::from(name), Arc::from(decoded.text.as_str()));
+        let mut reader = ConfigReader::new(&source, dir, &decoded);
+        let config = if decoded.is_good() { reader.file() } else { None };
+        let ConfigReader { findings, variables, .. } = reader;
+        let (hidden, words) = private_ranges(&source);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let problems = findings.iter().map(|finding| source.problem(finding));
+        let (problems, good) =
+            sorted(problems.map(|problem| without_private_words(problem, &words)).collect());
+        match config {
+            Some(config) if good => Ok(Config { variables, ..config }),
+            _ => {
+                let source = MaskedSource::new(&source, &hidden);
+                Err(InvalidConfig { file: Arc::from(name), problems, source })
+            }
         }
     }
 }
 
-/// Returns the ranges to mask, and their texts.
 fn private_ranges(source: &SourceText) -> (Vec<Range<usize>>, Vec<String>) {
     let rules = PrivacyRules::flat(PRIVATE);
     let (mut hidden, mut words) = (Vec::new(), Vec::new());
@@ -118,6 +112,19 @@ fn private_ranges(source: &SourceText) -> (Vec<Range<usize>>, Vec<String>) {
 
 const EMPTY_HELP: &str = "start it with `apiVersion: reckon.dev/v1` and `kind: Config`";
 
+const TOP: &str = "apiVersion kind partner service secrets specs scripts state state_mark listen \
+    public_listen public_url trusted_proxies webhooks policy notify events store doubt";
+
+section!(PartnerSettings: name, client_id, client_secret, redirect_uri, plans(read_plans));
+section!(ServiceSettings: base_url, web_url, portal_url, brands, ca_file, timeout);
+section!(SecretSettings: key, env, files, attachments, exec(read_programs), age(read_identity));
+section!(PolicySettings:
+    amounts, limits(read_limits), approvals(read_approvals), prune, scripts(script_rights));
+section!(WebhookSettings: gateway, partner, rate, burst);
+section!(EventSettings: keep);
+section!(StoreSettings: compact, archive);
+section!(DoubtSettings: grace, contact);
+
 impl ConfigReader<'_> {
     fn file(&mut self) -> Option<Config> {
         let (slices, findings) = split(&self.source.text);
@@ -136,22 +143,7 @@ impl ConfigReader<'_> {
         let root = self.root(first, code, message, EMPTY_HELP)?;
         Some(self.config(&root))
     }
-}
 
-const TOP: &str = "apiVersion kind partner service secrets specs scripts state state_mark listen \
-    public_listen public_url trusted_proxies webhooks policy notify events store doubt";
-
-section!(PartnerSettings: name, client_id, client_secret, redirect_uri, plans(read_plans));
-section!(ServiceSettings: base_url, web_url, portal_url, brands, ca_file, timeout);
-section!(SecretSettings: key, env, files, attachments, exec(read_programs), age(read_identity));
-section!(PolicySettings:
-    amounts, limits(read_limits), approvals(read_approvals), prune, scripts(script_rights));
-section!(WebhookSettings: gateway, partner, rate, burst);
-section!(EventSettings: keep);
-section!(StoreSettings: compact, archive);
-section!(DoubtSettings: grace, contact);
-
-impl ConfigReader<'_> {
     pub(crate) fn config(&mut self, root: &Node) -> Config {
         self.report_unknown_keys(root, &TOP.split(' ').collect::<Vec<_>>());
         self.expect_constant(root, "apiVersion", API_VERSION);
@@ -166,9 +158,7 @@ impl ConfigReader<'_> {
             scripts: self.folder(root, "scripts", "scripts"),
             state: self.folder(root, "state", ".reckon"),
             state_mark: self.setting(root, "state_mark"),
-            listen: self
-                .setting::<SocketAddr>(root, "listen")
-                .unwrap_or(Setting::Literal(listen_default())),
+            listen: self.setting(root, "listen").unwrap_or(Setting::Literal(listen_default())),
             public_listen: self.setting(root, "public_listen"),
             public_url: self.setting(root, "public_url"),
             trusted_proxies: self.list(root, "trusted_proxies"),
@@ -207,9 +197,7 @@ impl ConfigReader<'_> {
     }
 
     fn read_programs(&mut self, secrets: &Node) -> Programs {
-        let Some(entry) = secrets.present("exec") else {
-            return Programs::new();
-        };
+        let Some(entry) = secrets.present("exec") else { return Programs::new() };
         if !matches!(entry.value.value, NodeValue::Map(_)) {
             let help = "write `{card-of-jane: [/usr/bin/vault, kv, get, jane]}`";
             let message = "`exec` must be a mapping of names to programs";
@@ -235,7 +223,6 @@ impl ConfigReader<'_> {
         self.scalars(items)
     }
 
-    /// Reads `secrets.age`: the file of the identity.
     fn read_identity(&mut self, secrets: &Node) -> Option<Setting<PathBuf>> {
         let node = self.section(secrets, "age", &["file"])?;
         if node.present("file").is_none() {

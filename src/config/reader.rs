@@ -54,9 +54,6 @@ impl<'a> ConfigReader<'a> {
         }
         Some(root)
     }
-}
-
-impl ConfigReader<'_> {
     pub(crate) fn expect_constant(&mut self, root: &Node, key: &str, expect: &str) {
         let help = format!("write `{key}: {expect}`");
         match root.entry(key) {
@@ -66,8 +63,7 @@ impl ConfigReader<'_> {
             }
             Some(entry) if entry.value.text() == Some(expect) => {}
             Some(entry) => {
-                let message = format!("`{key}` must be `{expect}`");
-                self.invalid(value_span(entry), &message, &help);
+                self.invalid(value_span(entry), &format!("`{key}` must be `{expect}`"), &help);
             }
         }
     }
@@ -94,17 +90,13 @@ impl ConfigReader<'_> {
     }
 
     pub(crate) fn items<'n>(&mut self, parent: &'n Node, key: &str) -> &'n [Node] {
-        let Some(entry) = parent.present(key) else {
-            return &[];
-        };
+        let Some(entry) = parent.present(key) else { return &[] };
         if !matches!(entry.value.value, NodeValue::Seq(_)) {
-            let message = format!("`{key}` must be a list");
-            self.invalid(value_span(entry), &message, "write `[…]`");
+            self.invalid(value_span(entry), &format!("`{key}` must be a list"), "write `[…]`");
         }
         entry.value.items()
     }
 
-    /// Returns a list of scalars.
     pub(crate) fn list<T: FromText>(&mut self, parent: &Node, key: &str) -> Vec<Setting<T>> {
         let items = self.items(parent, key);
         self.scalars(items)
@@ -129,26 +121,16 @@ impl ConfigReader<'_> {
             NodeValue::Map(entries) => self.read_variable(entries).map(Setting::Env),
             NodeValue::Seq(_) | NodeValue::Skipped => Err(not_a_scalar()),
         };
-        match read {
-            Ok(setting) => Some(setting),
-            Err(InvalidValue { message, help }) => {
-                self.invalid(at, &message, &help);
-                None
-            }
-        }
+        read.map_err(|InvalidValue { message, help }| self.invalid(at, &message, &help)).ok()
     }
 
     fn read_variable(&mut self, entries: &[NodeEntry]) -> Result<Variable, InvalidValue> {
-        let [NodeEntry { key, key_span, value }] = entries else {
-            return Err(not_a_scalar());
-        };
+        let [NodeEntry { key, key_span, value }] = entries else { return Err(not_a_scalar()) };
         let name = value.text().filter(|_| key == "env").ok_or_else(not_a_scalar)?;
         if !is_variable_name(name) {
             let help = "write letters, digits and `_`, such as `RECKON_KEY`";
-            return Err(InvalidValue::new(
-                format!("`{name}` cannot be the name of a variable"),
-                help,
-            ));
+            let message = format!("`{name}` cannot be the name of a variable");
+            return Err(InvalidValue::new(message, help));
         }
         self.variables.insert(name.to_owned());
         let (line, _) = self.source.position(key_span.start);

@@ -12,10 +12,11 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use crate::base::wording;
-use crate::config::notify::{MailTarget, NotifyTarget, SecretUrl, WebFormat};
+use crate::config::notify::{MailTarget, NotifyTarget, SecretUrl};
 use crate::config::setting::Setting;
 use crate::config::settings::Config;
 use crate::kinds::json_schema::DRAFT;
+use crate::notify::message::BodyFormat;
 use crate::spec::explain::{Explanation, default_text, is_beneath, type_name, without_null};
 use crate::spec::header::API_VERSION;
 
@@ -28,10 +29,8 @@ pub fn schema() -> Value {
     let mut schema = schema.to_value();
     tidy(&mut schema);
     let mut properties = Map::new();
-    properties.insert(
-        "apiVersion".to_owned(),
-        constant("The version of the form of the file.", API_VERSION),
-    );
+    let version = constant("The version of the form of the file.", API_VERSION);
+    properties.insert("apiVersion".to_owned(), version);
     properties.insert("kind".to_owned(), constant("The kind of the file.", CONFIG));
     properties
         .extend(schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default());
@@ -82,7 +81,6 @@ fn tidy_part(schema: &mut Value) {
 /// The segment of a path that stands for any name.
 const ANY_NAME: &str = "NAME";
 
-/// One field of the file.
 struct ConfigField<'s> {
     /// The path, such as `partner.plans[].id` or `notify.NAME.url`.
     path: String,
@@ -211,7 +209,7 @@ struct TargetForm {
     url: Option<Setting<SecretUrl>>,
     /// The form of the body posted to `url`: `json` posts a map unchanged and a text as
     /// `{"text": …}`, `chat` always posts `{"text": …}`.
-    r#type: Option<Setting<WebFormat>>,
+    r#type: Option<Setting<BodyFormat>>,
     /// A mail server, with sender and recipients.
     mail: Option<MailTarget>,
     /// True if a notification is sent again after a lost answer, under the same key.

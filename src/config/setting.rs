@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 use crate::base::wording;
 
-/// The source of variables.
 pub trait EnvSource {
     /// Returns the variable's text; `None` where it is unset or not UTF-8.
     fn var(&self, name: &str) -> Option<String>;
@@ -67,7 +66,6 @@ pub(crate) fn word_schema(words: &[&str]) -> Value {
     json!({ "title": "word", "enum": words })
 }
 
-/// Returns the value of one of these words.
 pub(crate) fn parse_word<T: Copy>(
     text: &str,
     words: &[(&'static str, T)],

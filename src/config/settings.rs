@@ -33,7 +33,6 @@ use crate::spec::tree::attachments::AttachmentFolder;
 
 /// The file name where `--config` names none.
 pub const FILE_NAME: &str = "reckon.yaml";
-
 /// Default time limit of one call to the service.
 const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
 /// Default of the time that a proof of absence waits beyond the call's timeout (design.md part 3).
@@ -221,8 +220,7 @@ impl Config {
         setting: Option<&Setting<T>>,
         env: &dyn EnvSource,
     ) -> Result<T, ConfigError> {
-        let missing = || ConfigError::Missing { path, file: self.file.clone() };
-        setting.ok_or_else(missing)?.get(env)
+        setting.ok_or_else(|| ConfigError::Missing { path, file: self.file.clone() })?.get(env)
     }
 
     pub fn rules(&self, env: &dyn EnvSource) -> Result<PolicyRules, ConfigError> {
@@ -249,8 +247,7 @@ impl Config {
         Ok(CheckCx { decimal_amounts_only, web_urls, currency, plans, programs, variables, files })
     }
 
-    /// Returns the variables that manifests may read: those that `secrets.env` opens, less those
-    /// that this file itself reads.
+    /// Returns the variables that `secrets.env` opens, less those that this file itself reads.
     pub fn open_variables(&self, env: &dyn EnvSource) -> Result<Variables, ConfigError> {
         let patterns = self.secrets.env.iter().map(|setting| setting.get(env));
         Ok(Variables::new(patterns.collect::<Result<_, _>>()?, self.variables.clone()))
@@ -284,10 +281,8 @@ impl Default for PolicySettings {
 
 impl Default for DoubtSettings {
     fn default() -> Self {
-        Self {
-            grace: Setting::Literal(GRACE_DEFAULT),
-            contact: Setting::Literal(OnDoubt::default()),
-        }
+        let contact = Setting::Literal(OnDoubt::default());
+        Self { grace: Setting::Literal(GRACE_DEFAULT), contact }
     }
 }
 

@@ -38,25 +38,16 @@ impl HttpUrl {
     }
 }
 
-/// The key of the vault: 32 bytes.
+/// The key of the vault: 32 bytes, which stay out of logs and messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct VaultKey(SecretBytes);
-
-impl VaultKey {
-    /// Returns the bytes; the caller keeps them out of logs and messages.
-    pub fn expose(&self) -> &[u8] {
-        self.0.expose()
-    }
-}
+pub struct VaultKey(pub(crate) SecretBytes);
 
 impl FromText for VaultKey {
     fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         let bytes = STANDARD.decode(text.trim()).ok().filter(|key| key.len() == VAULT_KEY_BYTES);
         bytes.map(|key| Self(key.into())).ok_or_else(|| {
-            InvalidValue::new(
-                "the key is not 32 bytes in base64",
-                "create one with `openssl rand -base64 32`",
-            )
+            let help = "create one with `openssl rand -base64 32`";
+            InvalidValue::new("the key is not 32 bytes in base64", help)
         })
     }
 
@@ -152,10 +143,8 @@ impl FromText for Secret {
 
 fn check_not_empty(text: &str) -> Result<(), InvalidValue> {
     if text.trim().is_empty() {
-        return Err(InvalidValue::new(
-            "the value is empty",
-            "write the value, or name its variable: `{env: NAME}`",
-        ));
+        let help = "write the value, or name its variable: `{env: NAME}`";
+        return Err(InvalidValue::new("the value is empty", help));
     }
     Ok(())
 }
@@ -185,7 +174,6 @@ impl FromText for bool {
 }
 
 words!(AmountFormat: "decimal" => Decimal, "minor" => Minor);
-
 words!(OnDoubt: "recreate" => Recreate, "hold" => Hold);
 
 impl FromText for Money {
@@ -209,13 +197,10 @@ impl FromText for Money {
 
 impl FromText for u32 {
     fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
-        let wrong = || {
-            InvalidValue::new(
-                format!("`{text}` is not a number"),
-                "write a whole number, such as `10`",
-            )
-        };
-        text.parse().map_err(|_| wrong())
+        text.parse().map_err(|_| {
+            let help = "write a whole number, such as `10`";
+            InvalidValue::new(format!("`{text}` is not a number"), help)
+        })
     }
 
     fn schema() -> Value {
@@ -231,10 +216,8 @@ impl FromText for EnvPattern {
         };
         if !is_variable_name(name) {
             let message = format!("`{text}` is not the name of a variable");
-            return Err(InvalidValue::new(
-                message,
-                "write a name, or a prefix and `*`, such as `CODE_*`",
-            ));
+            let help = "write a name, or a prefix and `*`, such as `CODE_*`";
+            return Err(InvalidValue::new(message, help));
         }
         let name = name.to_owned();
         Ok(if prefix { Self::Prefix(name) } else { Self::Exact(name) })
@@ -245,7 +228,6 @@ impl FromText for EnvPattern {
     }
 }
 
-/// Returns whether a text can be the name of a variable.
 pub(crate) fn is_variable_name(name: &str) -> bool {
     let word = |found: char| found.is_ascii_alphanumeric() || found == '_';
     name.chars().all(word) && name.chars().next().is_some_and(|first| !first.is_ascii_digit())

@@ -5,8 +5,7 @@
 //! and some more answer health checks only. A connection without a seat is closed.
 
 use std::collections::BTreeMap;
-use std::io;
-use std::io::IoSlice;
+use std::io::{self, IoSlice};
 use std::net::{IpAddr, Ipv6Addr};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -30,7 +29,6 @@ const HEALTH_SEATS_EACH: usize = 2;
 /// The bits of an IPv6 address that name a network; one host may use all other bits.
 const NETWORK_BITS: u128 = 0xffff_ffff_ffff_ffff_0000_0000_0000_0000;
 
-/// Use of a seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SeatUse {
     /// Every request.
@@ -46,7 +44,6 @@ pub(crate) struct Seats {
     health: Arc<Mutex<TakenSeats>>,
 }
 
-/// Taken seats, in all and for each network.
 #[derive(Debug, Default)]
 struct TakenSeats {
     all: usize,
@@ -69,21 +66,16 @@ impl Seats {
             own < SEATS_EACH && (all < SEATS.saturating_sub(NEWCOMERS) || own < FEW && all < SEATS)
         };
         let health = |all, own| all < HEALTH_SEATS && own < HEALTH_SEATS_EACH;
-        let seat = |sort, taken: &Arc<Mutex<TakenSeats>>| Seat {
-            permits: sort,
-            network,
-            taken: taken.clone(),
-        };
+        let seat = |permits, taken| Seat { permits, network, taken };
         if self.any.lock().take(network, any) {
-            return Some(seat(SeatUse::Any, &self.any));
+            return Some(seat(SeatUse::Any, self.any.clone()));
         }
-        self.health.lock().take(network, health).then(|| seat(SeatUse::Health, &self.health))
+        self.health.lock().take(network, health).then(|| seat(SeatUse::Health, self.health.clone()))
     }
 }
 
 impl TakenSeats {
-    /// Counts one more seat for a network, if `may` permits it for the counts of all and of this
-    /// network.
+    /// Counts one more seat for a network, if `may` permits it for the counts of all and its own.
     fn take(&mut self, network: IpAddr, may: impl FnOnce(usize, usize) -> bool) -> bool {
         let own = self.each.get(&network).copied().unwrap_or_default();
         let may = may(self.all, own);

@@ -29,11 +29,9 @@ use crate::http::connection_limits::{SeatUse, Seats, WriteTimeoutStream};
 
 /// Time limit for the answers in progress once the daemon stops.
 const STOP_MAX: Duration = Duration::from_secs(5);
-/// Pause after the operating system could not accept a connection, as a rule for want of file
-/// handles.
+/// Pause after the system could not accept a connection, as a rule for want of file handles.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Failure to listen at an address: one of the environment.
 #[derive(Debug, thiserror::Error)]
 #[error("listen at {address}: {source}")]
 pub struct HttpError {
@@ -86,8 +84,7 @@ impl BoundSocket {
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> Result<Serving, HttpError> {
         let failed = |source| HttpError { address: self.configured, source };
-        let shared = self.socket.try_clone().and_then(TcpListener::from_std);
-        let listener = shared.map_err(failed)?;
+        let listener = self.socket.try_clone().and_then(TcpListener::from_std).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let done = tokio::spawn(accept_until(listener, router, shutdown));
         Ok(Serving { address, done })
@@ -137,19 +134,16 @@ async fn accept_until(listener: TcpListener, router: Router, shutdown: impl Futu
 const HEADER_MAX: Duration = Duration::from_secs(5);
 /// Life time of a connection without a valid token.
 const LIFE_MAX: Duration = Duration::from_mins(1);
-/// Age from which the next answer is the connection's last: a client that sends again and again is
-/// not cut between two requests.
+/// Age from which the next answer is the last: no client is cut between two requests.
 const OLD_AGE: Duration = Duration::from_secs(50);
 /// Bytes and number of headers in the head of a request, at most; 431 beyond that.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
 const HEADERS_MAX: usize = 64;
 /// Health paths. Their answers end the connection, so that health checks never keep a seat.
 const HEALTH_PATHS: [&str; 2] = ["/healthz", "/readyz"];
-/// Marks an answer as the last one of its connection.
 const LAST: HeaderValue = HeaderValue::from_static("close");
 
-/// Records whether a connection showed a valid token; the connection may then live while it is in
-/// use. Every request carries the value.
+/// Records if a connection showed a valid token: it may then live while it is in use.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ValidTokenSeen(Arc<AtomicBool>);
 
@@ -170,8 +164,7 @@ pub(crate) struct Peer {
     pub(crate) permits: SeatUse,
 }
 
-/// Answers the requests of one connection until it closes or its time is over. After a stop, only
-/// the request in progress is answered.
+/// Answers the requests of one connection; after a stop, only the one in progress.
 pub(crate) async fn answer<S>(stream: S, peer: Peer, router: Router, stopped: watch::Receiver<bool>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,

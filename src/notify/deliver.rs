@@ -36,6 +36,9 @@ use crate::notify::{mail, message};
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Time limit of a connection; where this one runs out, nothing was sent.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const USER_AGENT: &str = "reckon";
+/// The header by which a receiver recognises a repeat (draft-ietf-httpapi-idempotency-key-header).
+const KEY_HEADER: &str = "Idempotency-Key";
 
 /// The sender of notifications. `Debug` shows no address and no password.
 #[derive(Debug)]
@@ -48,8 +51,7 @@ pub struct Notifier {
 }
 
 impl Notifier {
-    /// Returns an outbox for these targets, by name. It opens no connection before the first
-    /// notification.
+    /// Returns an outbox for these targets; it opens no connection before the first notification.
     pub fn new(targets: BTreeMap<String, NotificationTarget>, clock: SharedClock) -> Self {
         Self { targets, clock, client: OnceLock::new() }
     }
@@ -84,22 +86,7 @@ impl Notifier {
         let help = wording::suggestion_help(name, self.targets.keys().map(String::as_str));
         format!("the configuration has no target `{name}`: {help}")
     }
-}
 
-/// Returns the body to post.
-fn web_body(message: &OutgoingNotification, form: BodyFormat) -> Result<String, String> {
-    if message.to.is_some() {
-        let target = &message.target;
-        return Err(format!("`{target}` is a web address: only mail takes `to`"));
-    }
-    message::json_body(&message.body, form)
-}
-
-const USER_AGENT: &str = "reckon";
-/// The header by which a receiver recognises a repeat (draft-ietf-httpapi-idempotency-key-header).
-const KEY_HEADER: &str = "Idempotency-Key";
-
-impl Notifier {
     /// Posts this JSON. The key is visible ASCII.
     async fn post(&self, url: &Secret, key: &str, body: String) -> DeliveryResult {
         let Ok(url) = Url::parse(url.expose()) else {
@@ -115,6 +102,14 @@ impl Notifier {
             Err(error) => interpret_error(error, &url),
         }
     }
+}
+
+fn web_body(message: &OutgoingNotification, form: BodyFormat) -> Result<String, String> {
+    if message.to.is_some() {
+        let target = &message.target;
+        return Err(format!("`{target}` is a web address: only mail takes `to`"));
+    }
+    message::json_body(&message.body, form)
 }
 
 fn web_client() -> Result<Client, String> {
@@ -161,15 +156,13 @@ fn interpret_error(error: reqwest::Error, url: &Url) -> DeliveryResult {
     }
 }
 
-/// Masks parts of the address in the line; for example, an error of a mismatched certificate names
-/// the host.
+/// Masks parts of the address: an error of a mismatched certificate names the host, for example.
 fn mask_address(line: String, url: &Url) -> String {
     let parts = [url.host_str(), Some(url.path()), url.query()];
     let telling = parts.into_iter().flatten().filter(|part| part.len() > 1);
     telling.fold(line, |line, part| line.replace(part, "•••"))
 }
 
-/// Returns the notification's values, and the credentials of its target.
 pub(crate) fn sensitive_values(
     message: &OutgoingNotification,
     target: Option<&NotificationTarget>,

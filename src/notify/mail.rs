@@ -73,7 +73,6 @@ fn is_loopback(host: &str) -> bool {
     host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Runs both halves of the conversation.
 pub(crate) async fn converse(
     mail: &SmtpTarget,
     way: SmtpSecurity,
@@ -147,16 +146,13 @@ async fn connect(
     let server = AsyncSmtpConnection::connect_tokio1(place, Some(answer), &us, wrapped, None).await;
     let mut server = server.map_err(|error| interpret_early_failure(&error, "the connection"))?;
     if let Some(tls) = upgrade {
-        server
-            .starttls(tls, &us)
-            .await
-            .map_err(|error| interpret_early_failure(&error, "encryption"))?;
+        let upgraded = server.starttls(tls, &us).await;
+        upgraded.map_err(|error| interpret_early_failure(&error, "encryption"))?;
     }
     Ok(server)
 }
 
-/// Interprets a failure before the mail is handed over, or a refusal of it. `at` names the refused
-/// step.
+/// Interprets a failure before the mail is handed over, or its refusal; `at` names the step.
 fn interpret_early_failure(error: &Error, at: impl Display) -> DeliveryResult {
     let reason = format!("the mail server did not take {at}: {}", describe_error(error));
     if error.is_permanent() {
@@ -166,7 +162,6 @@ fn interpret_early_failure(error: &Error, at: impl Display) -> DeliveryResult {
     }
 }
 
-/// Interprets the answer to the mail itself.
 fn interpret_reply(answer: Result<Response, Error>) -> DeliveryResult {
     match answer {
         Ok(answer) if answer.has_code(MAIL_ACCEPTED) => DeliveryResult::Done,

@@ -15,15 +15,13 @@ use serde_json::{Value, json};
 use crate::base::hash::sha256;
 use crate::base::secret::{Secret, mask_digits};
 
-/// The longest key, in bytes.
 const KEY_BYTES_MAX: usize = 256;
 
 /// One notification. `Debug` shows its key and its target: the rest may hold a payer's text.
 #[derive(Clone, PartialEq, derive_more::Debug)]
 #[debug("Message({key} to {target})")]
 pub struct OutgoingNotification {
-    /// The notification's name for ever, in at most 256 visible characters of ASCII. A repeat has
-    /// the same key.
+    /// The name for ever, at most 256 visible characters of ASCII. A repeat has the same key.
     pub key: String,
     pub target: String,
     /// A text, or a map for a program; at most 64 KiB.
@@ -37,7 +35,6 @@ pub struct OutgoingNotification {
 }
 
 impl OutgoingNotification {
-    /// Checks that the key can be sent to a receiver.
     pub(crate) fn check_key(&self) -> Result<(), String> {
         let visible = self.key.bytes().all(|byte| byte.is_ascii_graphic());
         if visible && (1..=KEY_BYTES_MAX).contains(&self.key.len()) {
@@ -52,8 +49,7 @@ impl OutgoingNotification {
 #[must_use]
 pub enum DeliveryResult {
     Done,
-    /// Provably not delivered: no connection was made, or the receiver asked for a later attempt.
-    /// It may be sent again.
+    /// Provably not delivered: no connection, or the receiver asked for later. It may be sent again.
     NotSent(String),
     /// The receiver, or a rule of ours, refuses it. The same would be refused again.
     Refused(String),
@@ -61,8 +57,7 @@ pub enum DeliveryResult {
     InDoubt(String),
 }
 
-/// One target. Addresses are secrets: anyone who knows a chat's address may write there, and a
-/// person's address is personal.
+/// One target. Addresses are secrets: who knows a chat's may write there, a person's is personal.
 #[derive(Debug, Clone)]
 pub enum NotificationTarget {
     /// An address that takes a POST.
@@ -97,14 +92,12 @@ pub struct SmtpTarget {
     pub encryption: SmtpEncryption,
 }
 
-/// Credentials at a mail server.
 #[derive(Debug, Clone)]
 pub struct SmtpLogin {
     pub user: Secret,
     pub password: Secret,
 }
 
-/// The encryption of the connection to a mail server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SmtpEncryption {
     /// Upgraded by `STARTTLS`; nothing is sent where the server does not support it.
@@ -156,7 +149,6 @@ fn check_body(body: &Value) -> Result<&Value, String> {
     check_size("body", bytes).map(|()| body)
 }
 
-/// Renders the body for people.
 fn render_text(body: &Value) -> String {
     match body.as_str() {
         Some(text) => mask_digits(text),
@@ -189,7 +181,6 @@ const RECIPIENTS_MAX: usize = 50;
 /// Marks the mail as one that expects no answer (RFC 3834).
 const AUTO_SUBMITTED: HeaderName = HeaderName::new_from_ascii_str("Auto-Submitted");
 
-/// A mail that is ready to be sent.
 pub(crate) struct MimeMail {
     pub from: Address,
     /// At least one.
@@ -198,8 +189,7 @@ pub(crate) struct MimeMail {
     pub bytes: Vec<u8>,
 }
 
-/// Writes the mail; an error if there is no recipient, an address is invalid, or the body does not
-/// fit.
+/// Writes the mail; an error if there is no recipient, or an address or the body does not fit.
 pub(crate) fn build_mail(
     mail: &SmtpTarget,
     message: &OutgoingNotification,
@@ -235,8 +225,7 @@ fn message_id(key: &str, from: &Address) -> String {
     format!("<{}@{}>", HEXLOWER.encode(sha256(key.as_bytes()).as_bytes()), from.domain())
 }
 
-/// Derives the separator of a mail's parts from the key: the same for every attempt, and in no
-/// part.
+/// Derives the separator of a mail's parts from the key: the same each time, and in no part.
 fn boundary(key: &str) -> String {
     HEXLOWER.encode(sha256(format!("boundary {key}").as_bytes()).as_bytes())
 }

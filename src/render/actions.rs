@@ -18,7 +18,6 @@ use crate::model::state::drift::{
 };
 use crate::render::words::{clean, money_amount, money_text, push_line, value_text, wrap};
 
-/// Columns of the label before a fact.
 const LABEL_WIDTH: usize = 18;
 /// Facts of an object that are shown, in this order, if known.
 const SHOWN_FACTS: [&str; 8] = [
@@ -65,7 +64,6 @@ fn render_value(name: &str, value: &Value) -> String {
     }
 }
 
-/// Renders the result, and the next step for the person.
 pub fn action_result(acted: &ActionReport) -> String {
     let mut out = format!("{}: {}\n", clean(&acted.verb), clean(&acted.message));
     if let Some(id) = &acted.remote_id {
@@ -76,8 +74,7 @@ pub fn action_result(acted: &ActionReport) -> String {
     }
     for name in SHOWN_FACTS {
         if let Some(value) = acted.facts.get(name) {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            fact(&mut out, name, &text);
+            fact(&mut out, name, &value.as_str().map_or_else(|| value.to_string(), str::to_owned));
         }
     }
     if let Some(key) = &acted.key {
@@ -87,8 +84,7 @@ pub fn action_result(acted: &ActionReport) -> String {
     out
 }
 
-/// Renders `12.50 USD`, if an amount is known. An occurrence has no currency of its own, so its
-/// amount is in minor units.
+/// Renders `12.50 USD`; an occurrence has no currency of its own: its amount is in minor units.
 fn amount(acted: &ActionReport) -> Option<String> {
     let minor = acted.facts.get("amount")?.as_i64()?;
     let currency = acted.facts.get("currency").and_then(Value::as_str);
@@ -98,7 +94,6 @@ fn amount(acted: &ActionReport) -> Option<String> {
     })
 }
 
-/// Returns the next step for the person; empty if there is none.
 fn next_step(stands: ActionStatus, key: &Key) -> String {
     let told = match stands {
         ActionStatus::Done | ActionStatus::Invalid => return String::new(),
@@ -118,30 +113,21 @@ fn fact(out: &mut String, label: &str, text: &str) {
     push_line!(out, "  {label:LABEL_WIDTH$}{gap}{}", clean(text));
 }
 
-/// Renders the result in one sentence.
 pub fn suspension_result(paused: &SuspensionResult) -> String {
+    let name = |key: &Key| clean(&key.short());
     match paused {
         SuspensionResult::Suspended(suspension) => format!("{}\n", clean(&suspension.to_string())),
-        SuspensionResult::Resumed { key, still: _ } => {
-            format!("{} was resumed\n", clean(&key.short()))
-        }
-        SuspensionResult::NotSuspended { key, still: _ } => {
-            format!("{} was not suspended\n", clean(&key.short()))
-        }
-        SuspensionResult::Unknown { key, nearest: _ } => {
-            format!("no such resource: {}\n", clean(&key.short()))
-        }
+        SuspensionResult::Resumed { key, .. } => format!("{} was resumed\n", name(key)),
+        SuspensionResult::NotSuspended { key, .. } => format!("{} was not suspended\n", name(key)),
+        SuspensionResult::Unknown { key, .. } => format!("no such resource: {}\n", name(key)),
     }
 }
 
-/// Columns of a wrapped sentence.
 const SENTENCE_WIDTH: usize = 80;
 
-/// Renders the result of an adoption: the fields that differ, and those that the service does not
-/// show.
+/// Renders the differing fields of an adoption, and those that the service does not show.
 pub fn adoption_result(adopted: &AdoptionReport) -> String {
-    let mut out = String::new();
-    push_line!(out, "{}: {}", clean(&adopted.key.short()), clean(&adopted.message));
+    let mut out = format!("{}: {}\n", clean(&adopted.key.short()), clean(&adopted.message));
     if !adopted.changes.is_empty() {
         push_line!(out, "  the next plan changes, from the present value to that of the document:");
     }
@@ -153,12 +139,8 @@ pub fn adoption_result(adopted: &AdoptionReport) -> String {
         push_line!(out, "    {}: {before} → {after}", clean(&change.path));
     }
     if !adopted.unverified_fields.is_empty() {
-        let fields = adopted.unverified_fields.join(", ");
-        push_line!(
-            out,
-            "  not shown by the service, assumed to match the document: {}",
-            clean(&fields)
-        );
+        let fields = clean(&adopted.unverified_fields.join(", "));
+        push_line!(out, "  not shown by the service, assumed to match the document: {fields}");
     }
     out
 }
@@ -182,7 +164,6 @@ pub fn import_candidates(found: &[InventoryItem], folder: &str) -> String {
     out
 }
 
-/// Renders what would be forgotten.
 pub fn forget_request(what: &ForgetRequest) -> String {
     match what {
         ForgetRequest::Resource(key) => format!(
@@ -190,34 +171,29 @@ pub fn forget_request(what: &ForgetRequest) -> String {
             clean(&key.short())
         ),
         ForgetRequest::Object(id) => {
-            format!(
-                "the object {} will be ignored, although it carries your mark",
-                clean(id.as_str())
-            )
+            let id = clean(id.as_str());
+            format!("the object {id} will be ignored, although it carries your mark")
         }
     }
 }
 
 pub fn forget_result(forgot: &ForgetResult) -> String {
     match forgot {
-        ForgetResult::Resource(key, Some(id)) => format!(
-            "{} is forgotten; {} stays unchanged at the service\n",
-            clean(&key.short()),
-            clean(id.as_str())
-        ),
+        ForgetResult::Resource(key, Some(id)) => {
+            let (name, id) = (clean(&key.short()), clean(id.as_str()));
+            format!("{name} is forgotten; {id} stays unchanged at the service\n")
+        }
         ForgetResult::Resource(key, None) => format!("{} is forgotten\n", clean(&key.short())),
-        ForgetResult::Object(id, key) => format!(
-            "{} is ignored from now on; it no longer blocks {}\n",
-            clean(id.as_str()),
-            clean(&key.short())
-        ),
+        ForgetResult::Object(id, key) => {
+            let (id, name) = (clean(id.as_str()), clean(&key.short()));
+            format!("{id} is ignored from now on; it no longer blocks {name}\n")
+        }
         ForgetResult::Unknown(_) => "no such resource or object\n".to_owned(),
         ForgetResult::Refused(why, help) => format!("{}; {}\n", clean(why), clean(help)),
     }
 }
 
-/// Renders the unknown objects that carry our marks and block resources, with the ways out of each.
-/// The dangerous last resort comes once, at the end.
+/// Renders unknown objects with our marks and the ways out; the dangerous last resort ends it.
 pub(super) fn unknown_objects(out: &mut String, view: &IntentsView) {
     push_line!(out, "Unknown objects at the service that carry your mark:");
     for stray in &view.unknown_objects {
@@ -237,7 +213,6 @@ pub(super) fn unknown_objects(out: &mut String, view: &IntentsView) {
     }
 }
 
-/// Renders the dangerous last resort, with its risk.
 fn last_resort(out: &mut String, unknown: &DisownPreview) {
     let count = count_noun(unknown.objects.len(), "object");
     let text = format!(

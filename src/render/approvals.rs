@@ -12,7 +12,6 @@ use crate::model::operator::ApprovalSignature;
 use crate::model::state::credentials::{BindingApproval, LiveBinding};
 use crate::render::words::{clean, or_not_known, push_line};
 
-/// Columns of the label before a fact.
 const LABEL_WIDTH: usize = 13;
 
 pub fn live_binding(binding: &LiveBinding) -> String {
@@ -28,7 +27,6 @@ pub fn live_binding(binding: &LiveBinding) -> String {
     out
 }
 
-/// Renders the approval with its actor, and the next step.
 pub fn approval_result(approval: &BindingApproval, is_running: bool) -> String {
     let next = if is_running { "the daemon continues" } else { "run `reckon apply` to continue" };
     let merchant = clean(&approval.binding.merchant.short());
@@ -39,7 +37,6 @@ fn fact(out: &mut String, label: &str, text: &str) {
     push_line!(out, "  {label:LABEL_WIDTH$}{text}");
 }
 
-/// Renders the approved steps and amounts, the approver, and the number of missing approvers.
 pub fn plan_approval_result(answer: &PlanApprovalResult) -> String {
     let PlanApprovalResult::Approved { approval, approved_by, approvers } = answer else {
         return String::new();
@@ -62,9 +59,7 @@ pub fn plan_approval_result(answer: &PlanApprovalResult) -> String {
     out
 }
 
-/// Columns of the word before a file.
 const WORD_WIDTH: usize = 10;
-/// Characters shown of a commit's id.
 const COMMIT_LENGTH: usize = 12;
 
 /// Every approval file, and the problems that invalidate all of them.
@@ -72,15 +67,12 @@ const COMMIT_LENGTH: usize = 12;
 pub struct SignedApprovalsView {
     /// Files, sorted by name.
     pub files: Vec<ApprovalFileView>,
-    /// Problems that invalidate every file.
     pub problems: Vec<PlacedIssue>,
 }
 
-/// Result of an approval file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SignedFileStatus {
-    /// The file approves the present plan.
     Counts,
     /// The approval was recorded before, and is not judged again.
     Known,
@@ -100,13 +92,11 @@ pub struct ApprovalFileView {
     pub signature: Option<ApprovalSignature>,
     /// Number of people who have approved the plan, and the number required.
     pub approvers: Option<(usize, usize)>,
-    /// Reasons for which the approval is refused.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<PlacedIssue>,
 }
 
 impl ApprovalFileView {
-    /// Returns a file without further details.
     pub fn new(file: &str, status: SignedFileStatus) -> Self {
         let (signer, signature, approvers) = (None, None, None);
         Self { file: file.to_owned(), status, signer, signature, approvers, problems: Vec::new() }
@@ -134,7 +124,6 @@ pub fn signed_approvals(view: &SignedApprovalsView) -> String {
     out
 }
 
-/// Renders a problem: its place, its code, the message and the help.
 pub fn approval_problem(problem: &PlacedIssue) -> String {
     let PlacedIssue { file, line, column, code, message, help, .. } = problem;
     let wrong = clean(&format!("error[{code}]: {file}:{line}:{column}: {message}"));

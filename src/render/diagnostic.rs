@@ -23,13 +23,10 @@ use crate::spec::text::source::SourceText;
 
 /// Problems shown; further ones are only counted. The loader lists no more than this for a tree.
 pub const SHOWN_MAX: usize = 1000;
-
-/// Version of the JSON form.
 const JSON_VERSION: u32 = 1;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutputStyle {
-    /// Allows colours.
     pub color: bool,
     /// Allows our own characters beyond ASCII.
     pub unicode: bool,
@@ -40,7 +37,6 @@ pub struct OutputStyle {
 /// Masked text of each file, by the file's name in problems.
 pub type Sources = BTreeMap<String, MaskedSource>;
 
-/// Returns a text as the source of a file, without values to mask.
 pub(super) fn source_of(name: &str, text: Arc<str>) -> (String, MaskedSource) {
     let text = SourceText::new(Arc::from(name), text);
     (name.to_owned(), MaskedSource::new(&text, &[]))
@@ -51,7 +47,6 @@ pub fn json(documents: usize, problems: &[PlacedIssue]) -> Value {
     json!({ "version": JSON_VERSION, "documents": documents, "problems": problems })
 }
 
-/// Renders the first problems for people, and the number of further ones.
 pub fn text(problems: &[PlacedIssue], sources: &Sources, look: OutputStyle) -> String {
     let handler = handler(look);
     let mut out = String::new();
@@ -131,10 +126,7 @@ impl Diagnostic for ProblemReport<'_> {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.snippet.as_ref().map(|snippet| {
-            let source: &dyn SourceCode = snippet;
-            source
-        })
+        Some(self.snippet.as_ref()?)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {

@@ -11,7 +11,6 @@ use crate::model::remote_object::{Freshness, RemoteObject};
 use crate::render::resources::push_table;
 use crate::render::words::{Paint, clean, or_not_known, push_line};
 
-/// Renders the newest events, the posts that were not verified, and a line for each receiver.
 pub fn text(view: &EventsView, color: bool) -> String {
     let paint = Paint { color };
     let mut out = String::new();
@@ -58,13 +57,11 @@ pub fn event_lines(items: &[EventView], color: bool) -> String {
     let paint = Paint { color };
     let mut out = String::new();
     for item in items.iter().rev() {
-        let cells = row_cells(item);
-        push_line!(out, "{}  {}", paint.dim(&cells.join("  ")), clean(&item.merchant));
+        push_line!(out, "{}  {}", paint.dim(&row_cells(item).join("  ")), clean(&item.merchant));
     }
     out
 }
 
-/// Renders the result of reading the lists of events again.
 pub fn resync_result(read: &[ResyncedEvents], since: &str) -> String {
     let mut out = String::new();
     for one in read {
@@ -92,7 +89,6 @@ pub fn resync_result(read: &[ResyncedEvents], since: &str) -> String {
     out
 }
 
-/// Renders failed hook runs, failed actions and waiting actions.
 pub fn failed_runs(view: &HooksView) -> String {
     let mut out = String::new();
     if view.problems > 0 {
@@ -213,7 +209,6 @@ fn object_text(object: &RemoteObject) -> String {
     format!("{} {status}{}", clean(&object.id), money.unwrap_or_default()).trim_end().to_owned()
 }
 
-/// Returns the standing of an event in a word or two.
 fn standing_word(item: &EventView) -> &'static str {
     match (item.freshness, item.status.as_str()) {
         (Some(Freshness::Newer), _) => "new",
@@ -226,7 +221,6 @@ fn standing_word(item: &EventView) -> &'static str {
     }
 }
 
-/// Renders the state of one merchant's receiver in a sentence.
 fn receiver_line(receiver: &ReceiverView) -> String {
     let ledger = &receiver.ledger;
     let name = clean(&receiver.merchant);
@@ -235,10 +229,8 @@ fn receiver_line(receiver: &ReceiverView) -> String {
     };
     let newest =
         receiver.age_seconds.map_or_else(String::new, |age| format!(", the newest {age} s old"));
-    let mut told = format!(
-        "{name}: {}{newest}; the list was read {lag} s ago",
-        count_noun(ledger.verified, "event")
-    );
+    let events = count_noun(ledger.verified, "event");
+    let mut told = format!("{name}: {events}{newest}; the list was read {lag} s ago");
     for (number, what) in [
         (ledger.missed, "found only in the list"),
         (ledger.stale, "older than the known version"),

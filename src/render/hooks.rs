@@ -14,13 +14,11 @@ use crate::engine::protocol::hooks::{QuotasView, ScriptView};
 use crate::model::events::hook_run::FAILED_MAX;
 use crate::model::events::scripts::{BYTES_MAX, KEYS_MAX};
 use crate::model::issue::{PlacedIssue, Severity};
-use crate::render::diagnostic;
-use crate::render::diagnostic::OutputStyle;
+use crate::render::diagnostic::{self, OutputStyle};
 use crate::render::words::{clean, push_line};
 use crate::scripting::language::source::ScriptFolder;
 use crate::scripting::tools::testcases::CaseResult;
 
-/// Renders the result of a check, with snippets.
 pub fn check_report(folder: &ScriptFolder, problems: &[PlacedIssue], look: OutputStyle) -> String {
     let count = folder.script_count();
     let scripts = count_noun(count, "script");
@@ -190,14 +188,9 @@ pub fn forget_request(script: &ScriptView) -> String {
 pub fn quota_lines(quotas: &QuotasView) -> String {
     let QuotasView { kept, kept_max, .. } = quotas;
     let mut out = String::new();
-    push_line!(
-        out,
-        "All scripts together keep {} of {} keys, {} of {} bytes.",
-        kept.keys,
-        kept_max.keys,
-        kept.bytes,
-        kept_max.bytes
-    );
+    let keys = format!("{} of {} keys", kept.keys, kept_max.keys);
+    let bytes = format!("{} of {} bytes", kept.bytes, kept_max.bytes);
+    push_line!(out, "All scripts together keep {keys}, {bytes}.");
     for one in &quotas.merchants {
         let (held, dropped) = (one.held, one.dropped);
         let (waiting, failed) = (one.waiting, one.failed);

@@ -6,10 +6,8 @@ use crate::engine::protocol::intents::{IntentEvidence, IntentView, IntentsView};
 use crate::render::resources::push_table;
 use crate::render::words::{Paint, clean, push_line, value_text, wrap};
 
-/// Columns of a wrapped sentence.
 const SENTENCE_WIDTH: usize = 80;
 
-/// Renders the result of a person's resolution of an intent.
 pub fn resolve_result(resolved: &ResolveResult) -> String {
     match resolved {
         ResolveResult::Unknown => "there is no such intent\n".to_owned(),
@@ -18,11 +16,8 @@ pub fn resolve_result(resolved: &ResolveResult) -> String {
         }
         ResolveResult::Settled(key) => format!("{} is settled\n", clean(&key.short())),
         ResolveResult::Differs(key, why) | ResolveResult::Unverified(key, why) => {
-            format!(
-                "{} is not settled, and nothing was recorded: {}\n",
-                clean(&key.short()),
-                clean(why)
-            )
+            let (name, why) = (clean(&key.short()), clean(why));
+            format!("{name} is not settled, and nothing was recorded: {why}\n")
         }
         ResolveResult::Unsettled(key, why) => {
             format!("{} is still not settled: {}\n", clean(&key.short()), clean(why))
@@ -61,7 +56,6 @@ fn row(item: &IntentView) -> Vec<String> {
     cells.into_iter().chain([state, sent, clean(&item.at)]).collect()
 }
 
-/// Renders the state of one intent, and the next step.
 fn advice(out: &mut String, paint: Paint, item: &IntentView) {
     push_line!(out, "\n{} {}", paint.bold(&clean(&item.id)), clean(&item.key.short()));
     if let Some(reason) = &item.reason {
@@ -92,11 +86,10 @@ fn evidence(out: &mut String, evidence: &IntentEvidence) {
     let IntentEvidence { target, asked, before, shows_at, settled_by, caused_by } = evidence;
     let asked: Vec<String> =
         asked.iter().map(|(name, asked)| format!("{name} {}", value_text(asked))).collect();
-    let before = (!before.is_null()).then(|| before.to_string());
     let facts = [
         ("target", target.clone()),
         ("asked", (!asked.is_empty()).then(|| asked.join(", "))),
-        ("before", before),
+        ("before", (!before.is_null()).then(|| before.to_string())),
         ("settled", (!settled_by.is_empty()).then(|| settled_by.clone())),
         ("shows at", (!shows_at.is_empty()).then(|| shows_at.join(", "))),
         ("cause", caused_by.clone()),
@@ -108,7 +101,6 @@ fn evidence(out: &mut String, evidence: &IntentEvidence) {
     }
 }
 
-/// Renders the effects that were made again without proof.
 fn recreated(out: &mut String, paint: Paint, view: &IntentsView) {
     if !view.items.is_empty() {
         out.push('\n');

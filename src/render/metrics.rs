@@ -13,10 +13,8 @@ use prometheus_client::registry::{Registry, Unit};
 use crate::engine::protocol::diagnostics::Metrics;
 use crate::model::events::scripts::{ALL_BYTES_MAX, ALL_KEYS_MAX};
 
-/// First part of every name.
 const PREFIX: &str = "reckon";
 
-/// Renders every metric with its help text.
 pub fn metrics(all: &Metrics) -> String {
     let mut registry = Registry::with_prefix(PREFIX);
     registry.register_collector(Box::new(MetricsCollector(all.clone())));
@@ -26,7 +24,6 @@ pub fn metrics(all: &Metrics) -> String {
     text
 }
 
-/// The metrics of one moment.
 #[derive(Debug)]
 struct MetricsCollector(Metrics);
 
@@ -66,8 +63,7 @@ impl Families<'_> {
         self.0.encode_descriptor(name, help, unit, MetricType::Gauge)?.encode_gauge(&value)
     }
 
-    /// Writes one value for each value of a label: counters if the name ends in `_total`, else
-    /// gauges. A unit ends the name.
+    /// Writes one value for each value of a label: counters or gauges as [`Self::write_one`].
     fn write_by<'w, V: EncodeGaugeValue>(
         &mut self,
         (name, label): (&str, &str),
@@ -84,10 +80,7 @@ impl Families<'_> {
 
     /// Writes a histogram of durations in seconds: their sum and count, and the count of each
     /// bucket. A bucket counts the durations up to its bound and above the one before it.
-    #[expect(
-        clippy::disallowed_types,
-        reason = "the library takes spans as floats; none of these is money"
-    )]
+    #[expect(clippy::disallowed_types, reason = "the library takes floats; none of these is money")]
     fn histogram(
         &mut self,
         name: &str,
@@ -171,16 +164,10 @@ fn service_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     out.write_one("service_silent_hosts", help, traffic.silent.len())
 }
 
-#[expect(
-    clippy::disallowed_types,
-    reason = "the library takes spans as floats; none of these is money"
-)]
+#[expect(clippy::disallowed_types, reason = "the library takes floats; none of these is money")]
 fn journal_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
-    out.write_one(
-        "journal_position",
-        "Sequence of the journal's last record.",
-        all.overview.position,
-    )?;
+    let help = "Sequence of the journal's last record.";
+    out.write_one("journal_position", help, all.overview.position)?;
     let (count, total) = all.syncs;
     let mut before = 0;
     let mut buckets = Vec::new();
@@ -193,12 +180,8 @@ fn journal_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     out.histogram("journal_sync", help, (seconds(total), count), &buckets)
 }
 
-/// Converts microseconds to seconds. The library takes only floats here; none of these is money. A
-/// number parsed from a text is written as the same text again.
-#[expect(
-    clippy::disallowed_types,
-    reason = "the library takes spans as floats; none of these is money"
-)]
+/// Converts microseconds to seconds. A number parsed from a text is written as the same text again.
+#[expect(clippy::disallowed_types, reason = "the library takes floats; none of these is money")]
 fn seconds(micros: u64) -> f64 {
     let whole = Duration::from_micros(micros);
     format!("{}.{:06}", whole.as_secs(), whole.subsec_micros()).parse().unwrap_or_default()
@@ -220,12 +203,8 @@ fn event_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
         ("garbled", ledger.malformed),
         ("other_mode", ledger.other_mode),
     ];
-    out.write_by(
-        ("posts_odd_total", "what"),
-        "Posts that were stored without any effect.",
-        None,
-        odd,
-    )?;
+    let help = "Posts that were stored without any effect.";
+    out.write_by(("posts_odd_total", "what"), help, None, odd)?;
     let help = "Posts whose event the service does not have: forged ones.";
     out.write_one("events_forged", help, ledger.forged)?;
     let help = "Events that were posted and wait to be read from the service.";

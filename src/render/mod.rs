@@ -18,8 +18,7 @@ use serde::Serialize;
 
 /// Renders a value for programs, as indented JSON.
 pub fn json<T: Serialize + ?Sized>(value: &T) -> String {
-    let text = serde_json::to_string_pretty(value);
-    text.unwrap_or_else(|error| unserialisable(&error.to_string()))
+    serde_json::to_string_pretty(value).unwrap_or_else(|error| unserialisable(&error.to_string()))
 }
 
 /// Renders a value for programs, as YAML.
@@ -27,8 +26,7 @@ pub fn yaml<T: Serialize + ?Sized>(value: &T) -> String {
     serde_yaml::to_string(value).unwrap_or_else(|error| unserialisable(&error.to_string()))
 }
 
-/// Renders the replacement for a value that cannot be serialised, valid as JSON and as YAML. None
-/// of our values fails.
+/// Renders the replacement for a value that cannot be serialised: none of ours fails.
 fn unserialisable(why: &str) -> String {
     serde_json::json!({ "error": { "code": "our_mistake", "message": why } }).to_string()
 }

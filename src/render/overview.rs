@@ -68,8 +68,7 @@ pub(super) fn traffic_lines(traffic: &TrafficView) -> String {
     out
 }
 
-/// Renders one effect: `2026-11-20T12:34:56.000Z created Invoice/jane 10.00 USD invoiced (test)
-/// inv_1`.
+/// Renders one effect: `2026-11-20T12:34:56.000Z created Invoice/jane 10.00 USD invoiced (test)`.
 pub fn effect_line(happened: &EffectReport) -> String {
     let EffectReport { at, verb, remote_id, refusal, money: moves, .. } = happened;
     let key = &happened.key;
@@ -84,8 +83,7 @@ pub fn effect_line(happened: &EffectReport) -> String {
     parts.join(" ")
 }
 
-/// Renders a summary: `Applied: 1 created, 2 changed; 10.00 USD invoiced (test)`. Each effect
-/// counts once, by its last outcome.
+/// Renders `Applied: 1 created; 10.00 USD invoiced (test)`; an effect counts by its last outcome.
 pub fn applied_summary(done: &[EffectReport]) -> String {
     let mut counts: BTreeMap<EffectVerb, usize> = BTreeMap::new();
     for one in last_outcomes(done) {
@@ -95,8 +93,7 @@ pub fn applied_summary(done: &[EffectReport]) -> String {
     let counts: Vec<String> =
         counts.iter().map(|(verb, count)| format!("{count} {}", verb.word())).collect();
     let what = if counts.is_empty() { "nothing".to_owned() } else { counts.join(", ") };
-    let sums = done_money(done);
-    let sums: Vec<String> = sums.iter().map(money_text).collect();
+    let sums: Vec<String> = done_money(done).iter().map(money_text).collect();
     let sums = if sums.is_empty() { String::new() } else { format!("; {}", sums.join(", ")) };
     format!("Applied: {what}{sums}")
 }

@@ -10,9 +10,8 @@ use crate::engine::protocol::approvals::SavedPlan;
 use crate::engine::protocol::views::{PlanView, StepView};
 use crate::model::issue::PlacedIssue;
 use crate::model::operator::StepSelection;
-use crate::render::words;
 use crate::render::words::{
-    Paint, clean, file_place, push_line, resource_key, short_hash, value_text,
+    self, Paint, clean, file_place, push_line, resource_key, short_hash, value_text,
 };
 
 pub(super) use markdown::escape_markdown;
@@ -21,7 +20,6 @@ pub use markdown::markdown;
 pub mod common;
 pub mod markdown;
 
-/// Renders a plan as text, with or without colours.
 pub fn text(plan: &PlanView, color: bool) -> String {
     let paint = Paint { color };
     let mut out = String::new();
@@ -46,7 +44,6 @@ pub fn text(plan: &PlanView, color: bool) -> String {
     out
 }
 
-/// Renders the amounts due by month, before and after the plan.
 fn due_rows(out: &mut String, plan: &PlanView) {
     let rows = common::due_by_month(plan);
     for [months, before, after, difference, mode] in &rows {
@@ -62,7 +59,6 @@ pub fn problem(problem: &PlacedIssue) -> String {
     clean(&words::problem_line(problem))
 }
 
-/// Renders one step with its place, its money and its fields.
 fn step_block(out: &mut String, step: &StepView, paint: Paint) {
     let (symbol, style) = symbol(step);
     let name = resource_key(&step.kind, &step.namespace, &step.name);
@@ -92,7 +88,6 @@ fn step_block(out: &mut String, step: &StepView, paint: Paint) {
     }
 }
 
-/// JSON form of a saved plan.
 #[derive(Debug, Serialize)]
 pub struct SavedPlanView<'a> {
     version: u32,
@@ -103,7 +98,6 @@ pub struct SavedPlanView<'a> {
     epoch: u32,
     dirty: Option<bool>,
     scope: &'a StepSelection,
-    /// Set if the plan would change anything.
     changes: bool,
     plan: &'a PlanView,
 }
@@ -123,7 +117,6 @@ pub fn saved_view(saved: &SavedPlan) -> SavedPlanView<'_> {
     }
 }
 
-/// Renders a saved plan as text; `file` is its file name.
 pub fn saved_text(saved: &SavedPlan, file: &str, color: bool) -> String {
     let mut out = String::new();
     for about in description_lines(saved, file) {

@@ -49,7 +49,6 @@ fn set_current(bar: ProgressBar) -> ProgressBar {
     bar
 }
 
-/// Progress of an engine run.
 #[derive(Debug)]
 pub struct RunProgress {
     start: Instant,
@@ -57,7 +56,6 @@ pub struct RunProgress {
     lines: Mutex<Option<Lines>>,
 }
 
-/// Times of work that is reported in lines.
 #[derive(Debug, Clone, Copy)]
 struct Lines {
     since: Instant,
@@ -82,7 +80,6 @@ pub async fn next_overview(
 }
 
 impl Default for RunProgress {
-    /// Returns a progress without a bar.
     fn default() -> Self {
         Self { start: Instant::now(), bar: Mutex::new(None), lines: Mutex::new(None) }
     }
@@ -143,7 +140,6 @@ fn status_line(overview: &Overview, phase: &str) -> String {
     format!("{}: {ready} of {resources} ready{}", clean(phase), some.concat())
 }
 
-/// Counter with a known end.
 #[derive(Debug)]
 pub struct Counter {
     bar: ProgressBar,

@@ -15,12 +15,9 @@ use crate::render::words::{
 };
 use crate::spec::explain::Explanation;
 
-/// Columns of a wrapped sentence.
 const SENTENCE_WIDTH: usize = 76;
-/// Columns of the label before a fact.
 const LABEL_WIDTH: usize = 16;
 
-/// Renders a table with one line for each resource.
 pub fn table(items: &[ResourceView], color: bool) -> String {
     if items.is_empty() {
         return "There are no resources.\n".to_owned();
@@ -31,17 +28,12 @@ pub fn table(items: &[ResourceView], color: bool) -> String {
     let paint = Paint { color };
     let mut out = String::new();
     for (number, row) in lines.iter().enumerate() {
-        let item = number.checked_sub(1).and_then(|number| items.get(number));
-        let marked = item.is_some_and(|item| !item.ready);
-        push_line!(
-            out,
-            "{}",
-            match number {
-                0 => paint.bold(row),
-                _ if marked => paint.paint(Style::new().yellow(), row),
-                _ => row.clone(),
-            }
-        );
+        let row = match number.checked_sub(1).map(|number| items.get(number)) {
+            None => paint.bold(row),
+            Some(Some(item)) if !item.ready => paint.paint(Style::new().yellow(), row),
+            Some(_) => row.clone(),
+        };
+        push_line!(out, "{row}");
     }
     out
 }
@@ -92,7 +84,6 @@ fn to_minute(time: &str) -> String {
     }
 }
 
-/// Renders everything that is known of one resource.
 pub fn describe(item: &ResourceView, color: bool) -> String {
     let paint = Paint { color };
     let mut out = paint.bold(&resource_key(&item.kind, &item.namespace, &item.name));
@@ -109,8 +100,7 @@ pub fn describe(item: &ResourceView, color: bool) -> String {
     fact(&mut out, paint, "Next", verdict_meaning(&item.verdict));
     let place = file_place(item.file.as_deref(), item.line);
     fact(&mut out, paint, "Document", &place.unwrap_or_else(|| "none".to_owned()));
-    let remote_id = item.remote_id.as_deref();
-    fact(&mut out, paint, "Remote id", &or_not_known(remote_id));
+    fact(&mut out, paint, "Remote id", &or_not_known(item.remote_id.as_deref()));
     observation(&mut out, paint, item);
     if item.possible_orphans > 0 {
         let times = count_noun(item.possible_orphans, "time");
@@ -124,7 +114,6 @@ pub fn describe(item: &ResourceView, color: bool) -> String {
     out
 }
 
-/// Renders the newest payment and the next one.
 fn payments(out: &mut String, paint: Paint, payments: Option<&PaymentsView>) {
     let Some(PaymentsView { last, failures, next }) = payments else { return };
     if let Some(PaymentView { id, result, amount, currency, reason, at }) = last {
@@ -145,7 +134,6 @@ fn payments(out: &mut String, paint: Paint, payments: Option<&PaymentsView>) {
     }
 }
 
-/// Renders the time of the last observation, and its confidence.
 fn observation(out: &mut String, paint: Paint, item: &ResourceView) {
     if let Some(time) = &item.verified_at {
         let text = format!("at {}: the service shows the known values", clean(time));
@@ -175,7 +163,6 @@ fn verdict_meaning(verdict: &str) -> &str {
     }
 }
 
-/// Renders the facts of the service, one value a line.
 fn facts(out: &mut String, paint: Paint, item: &ResourceView) {
     if item.facts.is_empty() {
         return;
@@ -205,7 +192,6 @@ fn flatten(path: &str, found: &Value, leaves: &mut Vec<(String, String)>) {
     }
 }
 
-/// Renders one line of a description.
 fn fact(out: &mut String, paint: Paint, label: &str, text: &str) {
     let label = paint.dim(&format!("{label:LABEL_WIDTH$}"));
     push_line!(out, "  {label}{text}");
@@ -222,9 +208,8 @@ pub fn explanation(explained: &Explanation, color: bool) -> String {
     let paint = Paint { color };
     let Explanation { kind, path, meaning, fields, .. } = explained;
     let dot = if path.is_empty() { "" } else { "." };
-    let mut out = String::new();
-    push_line!(out, "{}", paint.bold(&format!("{kind}{dot}{path}")));
-    push_line!(out, "\n  {meaning}\n");
+    let mut out = paint.bold(&format!("{kind}{dot}{path}"));
+    push_line!(out, "\n\n  {meaning}\n");
     for (label, text) in explanation_facts(explained) {
         push_line!(out, "  {label:<9} {text}");
     }
@@ -238,19 +223,9 @@ pub fn explanation(explained: &Explanation, color: bool) -> String {
     out
 }
 
-/// Returns the known facts with their labels.
 fn explanation_facts(explained: &Explanation) -> Vec<(&'static str, String)> {
-    let Explanation {
-        path,
-        value_type: sort,
-        required,
-        change,
-        privacy,
-        allowed,
-        default,
-        sources,
-        ..
-    } = explained;
+    let Explanation { path, value_type: sort, required, change, privacy, allowed, default, .. } =
+        explained;
     let mut facts = vec![("type", sort.clone())];
     if !path.is_empty() {
         facts.push(("required", if *required { "yes" } else { "no" }.to_owned()));
@@ -259,11 +234,11 @@ fn explanation_facts(explained: &Explanation) -> Vec<(&'static str, String)> {
     facts.extend(default.iter().map(|default| ("default", default.clone())));
     facts.extend(change.map(|change| ("change", change.to_owned())));
     facts.extend(privacy.map(|privacy| ("privacy", privacy.to_owned())));
+    let sources = &explained.sources;
     facts.extend((!sources.is_empty()).then(|| ("source", sources.join("; "))));
     facts
 }
 
-/// Renders a field's type and its special properties in one line.
 fn field_summary(field: &Explanation) -> String {
     let Explanation { value_type: sort, required, change, privacy, .. } = field;
     let mut words = vec![sort.as_str()];
@@ -274,8 +249,7 @@ fn field_summary(field: &Explanation) -> String {
     words.join(", ")
 }
 
-/// Renders the lines that replace the field. `place` is the document and field of the text, and
-/// `field` is the path below `spec`.
+/// Renders the lines that replace `field`, a path below `spec`; `place` is document and field.
 pub fn sealed_yaml(place: &str, field: &str, armored: &str) -> String {
     let key = field.rsplit('.').next().unwrap_or(field);
     let document = place.strip_suffix(field).unwrap_or(place).trim_end_matches('/');

@@ -7,11 +7,9 @@ use serde_json::Value;
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
 use crate::engine::protocol::views::MoneyView;
-use crate::render::words;
-use crate::render::words::{Paint, clean, file_place, push_line, short_hash, value_text};
+use crate::render::words::{self, Paint, clean, file_place, push_line, short_hash, value_text};
 use crate::store::history::{EffectHistory, HistoryEntry, RecordRef};
 
-/// Columns of the label before a fact.
 const LABEL_WIDTH: usize = 10;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -20,11 +18,9 @@ pub struct WhyView {
     /// Sentences about the argument, if it is not a resource itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub about: Vec<String>,
-    /// Resources of the argument.
     pub resources: Vec<ResourceHistoryView>,
     /// First record of the whole verified chain, if verification was requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[serde(rename = "whole")]
+    #[serde(rename = "whole", skip_serializing_if = "Option::is_none")]
     pub verified_from: Option<u64>,
     /// Last record of the journal.
     pub position: u64,
@@ -37,9 +33,7 @@ pub struct ResourceHistoryView {
     pub key: Key,
     /// Effects, oldest first.
     pub effects: Vec<EffectHistoryView>,
-    /// Other records about the resource.
     pub others: Vec<HistoryEntry>,
-    /// Ranges of verified records.
     pub verified: Vec<(u64, u64)>,
     /// Records that a compaction dropped for good.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -49,14 +43,11 @@ pub struct ResourceHistoryView {
     pub not_sent: Option<String>,
 }
 
-/// One effect, from its outcome back to its cause.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct EffectHistoryView {
     pub intent: String,
     pub effect: String,
-    /// Last outcome.
     pub outcome: String,
-    /// Money that the effect moved.
     pub money: Vec<MoneyView>,
     /// Values that the answer had to contain, by path.
     pub expected: Vec<(String, Value)>,
@@ -70,10 +61,8 @@ pub struct EffectHistoryView {
     pub mark: String,
     /// Time of the intent's record.
     pub at: DateTime<Utc>,
-    /// Place of the intent in the journal.
     #[serde(rename = "stands")]
     pub record: RecordRef,
-    /// Approval of the merchant, if it needed one.
     pub approval: Option<ApprovalView>,
     /// Plan approvals that allowed the effect past a limit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -81,11 +70,8 @@ pub struct EffectHistoryView {
     /// Person who requested the effect by a command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked_by: Option<String>,
-    /// File that requested the effect.
     pub file: Option<String>,
-    /// Line of its document.
     pub line: Option<usize>,
-    /// Commit of the tree.
     pub commit: Option<String>,
     /// Set if the file differed from its content in that commit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -99,7 +85,6 @@ pub struct EffectHistoryView {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ApprovalView {
-    /// Place of the approval in the journal.
     #[serde(rename = "stands")]
     pub record: RecordRef,
     pub at: DateTime<Utc>,
@@ -110,7 +95,6 @@ pub struct ApprovalView {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct AuthorView {
     pub name: String,
-    /// E-mail address.
     pub email: String,
     /// Time in RFC 3339.
     pub at: String,
@@ -196,7 +180,6 @@ fn resource_text(out: &mut String, paint: Paint, resource: &ResourceHistoryView)
     push_line!(out, "\n  verified  checksums, hashes and links of records {}", runs.join(", "));
 }
 
-/// Renders one effect from its answer back to its cause.
 fn effect_text(out: &mut String, paint: Paint, effect: &EffectHistoryView) {
     let outcome = clean(&effect.outcome);
     let title = format!("{} {}", clean(&effect.intent), clean(&effect.effect));
@@ -209,11 +192,8 @@ fn effect_text(out: &mut String, paint: Paint, effect: &EffectHistoryView) {
     }
     effect.progress.iter().rev().for_each(|happened| progress_line(out, happened));
     let record = record_text(effect.record);
-    fact(
-        out,
-        "intent",
-        &format!("{}  {record}  {}", timestamp(&effect.at), clean(&effect.request)),
-    );
+    let request = clean(&effect.request);
+    fact(out, "intent", &format!("{}  {record}  {request}", timestamp(&effect.at)));
     fact(out, "name", &format!("{}  {}", clean(&effect.source_id), clean(&effect.mark)));
     if let Some(approval) = &effect.approval {
         let (at, by) = (timestamp(&approval.at), clean(&approval.actor));

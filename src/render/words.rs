@@ -52,7 +52,6 @@ fn is_direction_or_line_mark(c: char) -> bool {
     )
 }
 
-/// Renders a text, or `not known`.
 pub(super) fn or_not_known(text: Option<&str>) -> String {
     text.map_or_else(|| "not known".to_owned(), clean)
 }
@@ -127,8 +126,7 @@ pub(super) fn value_text(value: &Value) -> String {
     text
 }
 
-/// Returns true if a text without quotes is distinct from other values and from the words around
-/// it.
+/// Returns true if an unquoted text is distinct from other values and the words around it.
 fn is_plain(text: &str) -> bool {
     let word = serde_json::from_str::<Value>(text).is_ok_and(|read| !read.is_number());
     !text.is_empty() && text.trim() == text && !word && !text.contains(['"', '→'])
@@ -152,8 +150,7 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Units, largest first. A number is shown in the first unit of which it has at least ten, else in
-/// bytes.
+/// Units, largest first; a number is shown in the first of which it has at least ten.
 const BYTE_UNITS: [(u32, &str); 3] = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
 
 /// Formats a number of bytes, rounded down.

@@ -106,8 +106,6 @@ pub struct TriggerArgs {
     pub merchant: Option<String>,
 }
 
-// Arguments of `hooks`: operators' scripts.
-
 /// Subcommands of `hooks`.
 #[derive(Debug, Subcommand)]
 pub enum HooksCommand {

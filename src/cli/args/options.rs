@@ -9,9 +9,9 @@ use crate::base::id::Key;
 use crate::base::money::Money;
 use crate::cli::args::events::{EventsCommand, HooksCommand};
 use crate::cli::args::gateway_actions::GatewayCommand;
-use crate::cli::args::resources;
 use crate::cli::args::resources::{
-    AttachArgs, ChoiceArgs, IntentsArgs, LinkArgs, PlanCommand, ResumeArgs, SignedArgs, SuspendArgs,
+    self, AttachArgs, ChoiceArgs, IntentsArgs, LinkArgs, PlanCommand, ResumeArgs, SignedArgs,
+    SuspendArgs,
 };
 use crate::cli::args::store::StoreCommand;
 
@@ -345,8 +345,6 @@ pub struct WhyArgs {
     #[arg(long)]
     pub verify: bool,
 }
-
-// Arguments that choose a daemon on another machine.
 
 /// Arguments of `--server URL --token-file FILE`.
 #[derive(Debug, Args)]

@@ -70,8 +70,6 @@ pub struct ForgetArgs {
     pub yes: bool,
 }
 
-// Arguments of `link` and `attach`: links for payers, and the tokens that they bring.
-
 /// Days for which a payer's link is valid, at most.
 const DAYS_MAX: i64 = 90;
 
@@ -102,8 +100,6 @@ pub struct AttachArgs {
     #[arg(long)]
     pub replace: bool,
 }
-
-// Arguments of `intents`: unsettled effects, and their settlement by a person.
 
 /// Arguments of `intents`.
 #[derive(Debug, Args)]
@@ -146,8 +142,6 @@ pub struct ResolveArgs {
     #[arg(long = "as", value_name = "done:REMOTE_ID|unverified:REMOTE_ID|not-done|retry")]
     pub said: ManualResolution,
 }
-
-// Arguments of `suspend` and `resume`.
 
 /// Arguments of `suspend`.
 #[derive(Debug, Args)]
@@ -202,8 +196,6 @@ pub struct ShowArgs {
     #[arg(long)]
     pub detailed_exitcode: bool,
 }
-
-// Arguments of `approve` for signed commits.
 
 /// Arguments for approvals in signed commits.
 #[derive(Debug, Args)]

@@ -13,12 +13,11 @@ use crate::base::id::Key;
 use crate::base::wording::count_noun;
 use crate::cli::args::store::{BackupArgs, ReleaseArgs, RestoreArgs};
 use crate::cli::commands::resources;
-use crate::cli::context::machine;
-use crate::cli::context::machine::counter;
+use crate::cli::context::machine::{self, counter};
 use crate::cli::context::open::Context;
 use crate::cli::context::session::{StateSession, daemon};
 use crate::cli::context::state_handle::make_dir;
-use crate::cli::exit::{CommandFailure, CommandResult, local_only};
+use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::cli::remote::Daemon;
 use crate::control::requests::Release;
 use crate::engine::protocol::query::OverviewQuery;
@@ -29,8 +28,7 @@ use crate::store::backup::manifest::{BackupError, BackupManifest, ExistingBackup
 use crate::store::backup::restore::{
     RestoreError, RestoreRequest, RestoreResult, VerifiedBackup, restore,
 };
-use crate::store::backup::write;
-use crate::store::backup::write::{BackupSource, Compactions};
+use crate::store::backup::write::{self, BackupSource, Compactions};
 use crate::store::journal::chain::Head;
 
 const TRIES_MAX: usize = 5;
@@ -41,17 +39,12 @@ struct BackupOutput {
     resources: usize,
     open_intents: usize,
     bytes: u64,
-    #[serde(rename = "manifest")]
     manifest: BackupManifest,
 }
 
 pub(crate) async fn run(setup: &Context, args: &BackupArgs) -> CommandResult {
-    if setup.server.is_some() {
-        return Err(local_only(
-            "`store backup`",
-            "it copies the files of the state on the daemon's machine",
-        ));
-    }
+    let why = "it copies the files of the state on the daemon's machine";
+    setup.require_local("`store backup`", why)?;
     let (manifest, proof) = if let Some(client) = daemon(setup).await? {
         copy_beside_daemon(setup, &client, &args.to).await?
     } else {
@@ -95,10 +88,8 @@ fn compactions(setup: &Context) -> CommandResult<Compactions> {
 async fn head(client: &Daemon) -> CommandResult<Head> {
     let overview = client.send(OverviewQuery).await?;
     let hash = data_encoding::HEXLOWER.decode(overview.head.as_bytes()).unwrap_or_default();
-    let hash = hash
-        .try_into()
-        .map_err(|_| CommandFailure::bug("internal error: the head is not a hash"))?;
-    Ok(Head { sequence: overview.position, hash })
+    let wrong = |_| CommandFailure::bug("internal error: the head is not a hash");
+    Ok(Head { sequence: overview.position, hash: hash.try_into().map_err(wrong)? })
 }
 
 fn copy(
@@ -135,27 +126,21 @@ pub(crate) fn backup_failure(error: BackupError) -> CommandFailure {
 
 fn backup_text(report: &BackupOutput) -> String {
     let manifest = &report.manifest;
+    let records = count_noun(manifest.sequence, "record");
+    let intents = count_noun(report.open_intents, "open intent");
     let lines = [
         format!("backup        {}", report.backup),
         format!("partner       {}, epoch {}", manifest.partner, manifest.epoch),
-        format!(
-            "journal       {}, every one verified in the copy",
-            count_noun(manifest.sequence, "record")
-        ),
+        format!("journal       {records}, every one verified in the copy"),
         format!("head          {}", manifest.head),
         format!("state digest  {}", manifest.state_digest),
-        format!(
-            "resources     {}, {}",
-            report.resources,
-            count_noun(report.open_intents, "open intent")
-        ),
+        format!("resources     {}, {intents}", report.resources),
         format!("key           {} (it is not in the backup: keep it elsewhere)", manifest.key),
     ];
     lines.join("\n")
 }
 
-// Progress of copying or reading many bytes: shown only once it takes a while.
-
+/// Progress is shown only once copying or reading takes this long.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Counts mebibytes at a terminal.
@@ -192,8 +177,7 @@ fn mebibytes(bytes: u64) -> u64 {
 
 #[derive(Debug, Serialize)]
 struct RestoreOutput {
-    #[serde(rename = "restored")]
-    began: Restored,
+    restored: Restored,
     records: u64,
     moved_aside: Option<String>,
     nothing_since: bool,
@@ -219,9 +203,9 @@ pub(crate) async fn restore_backup(setup: &Context, args: &RestoreArgs) -> Comma
     let mut slow = SlowProgress::new("MiB read or copied");
     let done = restore(&kept, &wanted, &key, &mut |done, of| slow.set(done, of)).await;
     drop(slow);
-    let RestoreResult { epoch: began, aside, sequence } = done.map_err(restore_failure)?;
+    let RestoreResult { epoch: restored, aside, sequence } = done.map_err(restore_failure)?;
     let report = RestoreOutput {
-        began,
+        restored,
         records: sequence,
         moved_aside: aside.map(|path| path.display().to_string()),
         nothing_since: args.nothing_since,
@@ -244,9 +228,12 @@ fn restore_failure(error: RestoreError) -> CommandFailure {
 }
 
 fn restore_text(report: &RestoreOutput) -> String {
-    let RestoreOutput { began, records, moved_aside, nothing_since } = report;
+    let RestoreOutput { restored, records, moved_aside, nothing_since } = report;
     let mut lines = vec![
-        format!("restored      epoch {}, from the backup of {}", began.epoch, began.backup_at),
+        format!(
+            "restored      epoch {}, from the backup of {}",
+            restored.epoch, restored.backup_at
+        ),
         format!("journal       {}", count_noun(*records, "record")),
     ];
     if let Some(path) = moved_aside {
@@ -263,28 +250,18 @@ fn restore_text(report: &RestoreOutput) -> String {
     lines.join("\n")
 }
 
-/// Parses `KIND/NAME` as `get` does, and `Action/NAME` as `events failed` writes it.
-fn parse_key(text: &str) -> CommandResult<Key> {
-    match text.parse::<Key>() {
-        Ok(key) if is_action(&key) => Ok(key),
-        Ok(_) | Err(_) => resources::parse_resource(text),
-    }
-}
-
 pub(crate) async fn release(setup: &Context, args: &ReleaseArgs) -> CommandResult {
-    let keys: Vec<Key> = args.what.iter().map(|text| parse_key(text)).collect::<Result<_, _>>()?;
+    let keys = args.what.iter().map(|text| resources::parse_resource_or_action(text));
+    let keys: Vec<Key> = keys.collect::<Result<_, _>>()?;
     if let Some(other) = keys.iter().find(|key| args.done && !is_action(key)) {
         let what = format!("{} is not an action of a hook", other.short());
-        let failure = CommandFailure::input("reckon::release::done", what);
-        return Err(
-            failure.help("list waiting actions (Action/hook-…) with `reckon events failed`")
-        );
+        return Err(CommandFailure::input("reckon::release::done", what)
+            .help("list waiting actions (Action/hook-…) with `reckon events failed`"));
     }
     let said = ReleaseRequest { keys: keys.clone(), done: args.done };
     let mut session = StateSession::open(setup).await?;
     let done = session.record(Release(said)).await;
-    let done = session.end(setup, done).await?;
-    if !done {
+    if !session.end(setup, done).await? {
         let what = "nothing to release: no backup was ever restored into this state";
         return Err(CommandFailure::input("reckon::release::none", what));
     }

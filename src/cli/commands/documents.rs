@@ -3,8 +3,7 @@
 //! of a secret comes from standard input, never from an argument, which other users of the machine
 //! could read.
 
-use std::io;
-use std::io::{IsTerminal, Read};
+use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -12,9 +11,8 @@ use zeroize::Zeroizing;
 
 use crate::base::id::Key;
 use crate::base::secret::Secret;
-use crate::base::wording;
-use crate::base::wording::count_noun;
-use crate::cli::args::options::{ExplainArgs, Output, PathArgs, SchemaArgs, SealArgs};
+use crate::base::wording::{self, count_noun};
+use crate::cli::args::options::{ExplainArgs, PathArgs, SchemaArgs, SealArgs};
 use crate::cli::context::machine::below;
 use crate::cli::context::open::Context;
 use crate::cli::context::secrets::place;
@@ -26,7 +24,6 @@ use crate::kinds::planning::step::MERCHANT;
 use crate::kinds::register::{KINDS, KindRow};
 use crate::model::issue::{Issue, PlacedIssue, ProblemCounts, TreeProblems};
 use crate::render::diagnostic;
-use crate::render::diagnostic::OutputStyle;
 use crate::spec::tree::loader::Loader;
 use crate::spec::{explain, header};
 use crate::{config, render};
@@ -43,9 +40,8 @@ struct ValidateOutput<'a> {
 
 pub(crate) fn validate(setup: &Context, args: &PathArgs) -> CommandResult {
     check_paths(setup, &args.paths)?;
-    let mut loader = setup.loader();
-    loader.load_all();
-    let mut problems = problems_in(setup, &loader, &args.paths);
+    let loader = setup.loaded_tree();
+    let mut problems = loader.problems_where(|file| is_chosen(setup, &args.paths, file));
     problems.shown.extend(live_warnings(setup, &loader, &args.paths));
     let TreeProblems { shown, omitted } = &problems;
     let documents = loader.documents();
@@ -61,7 +57,6 @@ pub(crate) fn exit_for(errors: bool) -> Exit {
     if errors { Exit::Input } else { Exit::Done }
 }
 
-/// Formats problems for people, with their places and snippets.
 pub(crate) fn problems_text(loader: &Loader, problems: &TreeProblems, out: Printer) -> String {
     let documents = count_noun(loader.documents(), "document");
     let total = problems.total();
@@ -69,11 +64,9 @@ pub(crate) fn problems_text(loader: &Loader, problems: &TreeProblems, out: Print
         return format!("{documents}, no problems");
     }
     let sources = loader.sources(&problems.shown);
-    let color = out.color && out.form == Output::Text;
     let errors = count_noun(total.errors, "error");
     let warnings = count_noun(total.warnings, "warning");
-    let look = OutputStyle { color, unicode: true, width: out.width };
-    let report = diagnostic::text(&problems.shown, &sources, look);
+    let report = diagnostic::text(&problems.shown, &sources, out.diagnostic_look());
     let rest = omitted_line(problems.omitted);
     format!("{report}{rest}\n{documents}, {errors}, {warnings}")
 }
@@ -104,19 +97,13 @@ fn live_warnings(setup: &Context, loader: &Loader, paths: &[PathBuf]) -> Vec<Pla
     found.filter(|problem| is_chosen(setup, paths, &problem.file)).collect()
 }
 
-/// Returns the problems in these files and folders; all of them where none is named.
-fn problems_in(setup: &Context, loader: &Loader, paths: &[PathBuf]) -> TreeProblems {
-    loader.problems_where(|file| is_chosen(setup, paths, file))
-}
-
 /// Returns true if a file is in one of these files and folders; for every file where none is named.
 fn is_chosen(setup: &Context, paths: &[PathBuf], file: &str) -> bool {
     paths.is_empty()
         || paths.iter().any(|path| Path::new(file).starts_with(below(&setup.root, path)))
 }
 
-// `explain` and `schema`: the fields of documents, for people and for editors. Neither needs a
-// configuration.
+// `explain` and `schema` need no configuration.
 
 pub(crate) fn explain(args: &ExplainArgs, out: Printer) -> CommandResult {
     let (kind, path) = args.what.split_once('.').unwrap_or((&args.what, ""));

@@ -8,22 +8,20 @@ use serde_json::{Map, Value, json};
 
 use crate::base::clock::{Clock, SystemClock, timestamp};
 use crate::base::id::{Key, Mode};
-use crate::base::wording;
-use crate::base::wording::count_verb;
+use crate::base::wording::{self, count_verb};
 use crate::cli::args::events::{EventsCommand, EventsListArgs, ResyncArgs, TriggerArgs};
 use crate::cli::args::options::Output;
 use crate::cli::commands::sandbox::env::control;
 use crate::cli::commands::{gateway_actions, links};
 use crate::cli::context::open::Context;
 use crate::cli::context::{machine, selection};
-use crate::cli::exit::{CommandFailure, CommandResult, Exit, local_only};
+use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::control::requests::{Dismiss, Replay, Resync};
 use crate::engine::protocol::events::{EventsView, EventsWanted, ResyncEvents};
 use crate::engine::protocol::query::{EventQuery, EventsQuery, HooksQuery};
 use crate::render;
 use crate::scripting::language::names::EVENTS;
 
-/// Interval at which `events tail` asks for new events.
 const TAIL_EVERY: Duration = Duration::from_secs(1);
 
 pub(crate) async fn run(setup: &Context, command: &EventsCommand) -> CommandResult {
@@ -66,8 +64,7 @@ pub(crate) fn unknown_event(why: String) -> CommandFailure {
         .help("list the newest events with `reckon events list`")
 }
 
-/// Lists failed hooks, actions that were not done, and those that wait. Exits with 3 if a person
-/// has to act: a hook failed for good, or an action was not done or is on hold.
+/// Lists what failed, was not done or waits. Exits with 3 if a person has to act.
 async fn list_failed(setup: &Context) -> CommandResult {
     let view = setup.query(HooksQuery).await?;
     setup.out.result(&view, || render::events::failed_runs(&view))?;
@@ -77,7 +74,6 @@ async fn list_failed(setup: &Context) -> CommandResult {
     Ok(if quiet { Exit::Done } else { Exit::NeedsAttention })
 }
 
-/// Returns the listed events for which a script failed for good.
 async fn failed_events(setup: &Context, script: &str) -> CommandResult<BTreeSet<String>> {
     let view = setup.query(HooksQuery).await?;
     let dead = view.dead.into_iter().filter(|one| one.script == script);
@@ -101,7 +97,6 @@ async fn acknowledge_all(setup: &Context, script: &str) -> CommandResult {
     print_acknowledged(setup, forgotten, &forgotten.to_string())
 }
 
-/// Runs every failed hook again of the events for which this script failed for good.
 async fn replay_all(setup: &Context, script: &str) -> CommandResult {
     let mut hooks: usize = 0;
     for event in failed_events(setup, script).await? {
@@ -165,8 +160,6 @@ async fn tail(setup: &Context, args: &EventsListArgs) -> CommandResult {
     }
 }
 
-// `events resync`: reads the merchants' lists of events again from some moment on.
-
 /// Runs the command. A list that could not be read is a failure of the environment (exit 4).
 pub(crate) async fn run_resync(setup: &Context, args: &ResyncArgs) -> CommandResult {
     let merchant = args.merchant.as_deref().map(gateway_actions::merchant).transpose()?;
@@ -176,17 +169,14 @@ pub(crate) async fn run_resync(setup: &Context, args: &ResyncArgs) -> CommandRes
     let read = read.map_err(|why| CommandFailure::input("reckon::events::recover", why))?;
     let told = json!({ "since": timestamp(&since), "merchants": read });
     setup.out.result(&told, || render::events::resync_result(&read, &timestamp(&since)))?;
-    let whole = read.iter().all(|one| one.trouble.is_none());
-    Ok(if whole { Exit::Done } else { Exit::Environment })
+    Ok(if read.iter().all(|one| one.trouble.is_none()) { Exit::Done } else { Exit::Environment })
 }
 
 /// Prefixes of types that the service sends to the partner, when an application is decided.
 const PARTNERS: [&str; 2] = ["merchant.", "merchant_application."];
 
 pub(crate) async fn trigger(setup: &Context, args: &TriggerArgs) -> CommandResult {
-    if setup.server.is_some() {
-        return Err(local_only("`events trigger`", "it uses the sandbox on this machine"));
-    }
+    setup.require_local("`events trigger`", "it uses the sandbox on this machine")?;
     check_type(&args.event)?;
     let (merchant, mode) = chosen_merchant(setup, args.merchant.as_deref())?;
     let set = args.set.iter().map(|field| parse_pair(field)).collect::<Result<Map<_, _>, _>>()?;
@@ -222,7 +212,7 @@ fn check_type(kind: &str) -> CommandResult<()> {
 
 /// Returns the named merchant, or the only one, with its mode.
 fn chosen_merchant(setup: &Context, named: Option<&str>) -> CommandResult<(Key, Mode)> {
-    let all = links::merchants(setup);
+    let all = links::documents(setup).merchants;
     let named = named.map(gateway_actions::merchant).transpose()?;
     let wrong = |what: String| {
         let list: Vec<String> = all.iter().map(|(key, _)| key.name.to_string()).collect();

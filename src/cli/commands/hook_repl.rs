@@ -1,15 +1,13 @@
 //! `hooks repl`: evaluates lines of a script against the state; the actions that they request are
 //! shown, and never done.
 
-use std::io;
-use std::io::{IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 
 use serde_json::json;
 
 use crate::cli::args::options::Output;
-use crate::cli::commands::hook_trials;
-use crate::cli::commands::hook_trials::on_stage;
-use crate::cli::commands::hooks::{check_script, diagnostic_look, load_valid};
+use crate::cli::commands::hook_trials::{self, on_stage};
+use crate::cli::commands::hooks::{check_script, load_valid};
 use crate::cli::context::open::Context;
 use crate::cli::context::session::StateSession;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
@@ -41,19 +39,13 @@ pub(crate) async fn run(setup: &Context) -> CommandResult {
     let (folder, hooks) = load_valid(setup)?;
     let repl = Some(Repl::new(&hooks, &folder.scripts));
     let session = StateSession::open_view(setup).await?;
-    let mut prompt = Prompt {
-        session: &session,
-        hooks: &hooks,
-        out: setup.out,
-        repl,
-        typed: String::new(),
-        failed: false,
-    };
+    let (hooks, out) = (&hooks, setup.out);
+    let mut prompt =
+        Prompt { session: &session, hooks, out, repl, typed: String::new(), failed: false };
     let ended = prompt.lines().await;
     let failed = prompt.failed;
     session.end(setup, ended).await?;
-    let at_terminal = io::stdin().is_terminal();
-    Ok(if failed && !at_terminal { Exit::Input } else { Exit::Done })
+    Ok(if failed && !io::stdin().is_terminal() { Exit::Input } else { Exit::Done })
 }
 
 impl Prompt<'_> {
@@ -119,8 +111,8 @@ impl Prompt<'_> {
             }
             ReplOutcome::Failed(problem) => {
                 self.failed = true;
-                let shown =
-                    || runs::typed_problem(typed.trim_end(), &problem, diagnostic_look(self.out));
+                let look = self.out.diagnostic_look();
+                let shown = || runs::typed_problem(typed.trim_end(), &problem, look);
                 self.print(&json!({ "problem": problem }), shown)?;
             }
         }

@@ -13,7 +13,7 @@ use crate::base::clock::{Clock, SystemClock, timestamp};
 use crate::base::id::Key;
 use crate::cli::args::events::{HooksDiffArgs, HooksTryArgs};
 use crate::cli::commands::events::unknown_event;
-use crate::cli::commands::hooks::{check_script, diagnostic_look, load_valid};
+use crate::cli::commands::hooks::{check_script, load_valid};
 use crate::cli::commands::why::{journal_failure, open_journals};
 use crate::cli::context::open::Context;
 use crate::cli::context::selection;
@@ -28,21 +28,18 @@ use crate::engine::protocol::query::{ScriptFindQuery, ScriptResourceQuery, Scrip
 use crate::model::effect::RemoteGet;
 use crate::model::events::hook::HookRun;
 use crate::render::hooks as shown;
-use crate::render::hooks::runs;
-use crate::render::hooks::runs::{EventDiff, HooksDiff};
+use crate::render::hooks::runs::{self, EventDiff, HooksDiff};
 use crate::scripting::hooks::Hooks;
 use crate::scripting::host::session::Reads;
 use crate::scripting::language::limits::{TIME_MAX, on_stack};
 use crate::scripting::tools::comparison::{RecordedReads, RunDifferences};
 
-/// A read, and the channel for its answer.
 type PendingRead = (ScriptRead, answers::Sender<Result<Value, String>>);
 
 enum ScriptRead {
     Resource(ScriptResourceQuery),
     Find(ScriptFindQuery),
     Trial(ScriptTrialQuery),
-    /// A read that the service answers.
     Remote(RemoteGet),
 }
 
@@ -82,9 +79,7 @@ impl Reads for SessionReads {
 
     fn remote(&self, name: &str, args: &Value) -> Result<Value, String> {
         let nobody = || "no merchant named: `args` needs the field `merchant`".to_owned();
-        let named = args.get("merchant").and_then(Value::as_str);
-        let named = named.and_then(|name| format!("Merchant/{name}").parse().ok());
-        let merchant = named.or_else(|| self.merchant.clone()).ok_or_else(nobody)?;
+        let merchant = merchant(args).or_else(|| self.merchant.clone()).ok_or_else(nobody)?;
         self.ask(ScriptRead::Remote(remote_get(&merchant, name, args)?))
     }
 
@@ -93,7 +88,7 @@ impl Reads for SessionReads {
     }
 }
 
-/// Returns the merchant of an event as scripts see it.
+/// Returns the merchant that an event or the arguments of a read name.
 pub(crate) fn merchant(event: &Value) -> Option<Key> {
     let name = event.get("merchant").and_then(Value::as_str)?;
     format!("Merchant/{name}").parse().ok()
@@ -109,8 +104,7 @@ pub(crate) async fn event(session: &StateSession, id: &str) -> CommandResult<Val
     }
 }
 
-/// Runs `work` on a thread with a stack for scripts, and answers the reads of the scripts
-/// meanwhile.
+/// Runs `work` on a thread with a stack for scripts; answers the reads of the scripts meanwhile.
 pub(crate) async fn on_stage<T: Send + 'static>(
     session: &StateSession,
     merchant: Option<Key>,
@@ -145,9 +139,6 @@ async fn answer_read(session: &StateSession, ask: ScriptRead) -> Result<Value, S
     answer.map_err(|failure| failure.message)?
 }
 
-// `hooks try`: runs the scripts of the folder on a known event, and shows the actions
-// that they request.
-
 /// Runs the command. A run that fails is an error of the script (exit 1).
 pub(crate) async fn try_scripts(setup: &Context, args: &HooksTryArgs) -> CommandResult {
     let (folder, hooks) = load_valid(setup)?;
@@ -160,12 +151,8 @@ pub(crate) async fn try_scripts(setup: &Context, args: &HooksTryArgs) -> Command
         let failures = ends.iter().filter_map(|end| end.as_ref().err());
         let problems: Vec<_> = failures.map(|failure| failure.problem(&folder.scripts)).collect();
         let none = if ends.is_empty() { "no script handles this event\n" } else { "" };
-        [
-            runs.as_str(),
-            none,
-            &shown::problem_report(&folder, &problems, diagnostic_look(setup.out)),
-        ]
-        .concat()
+        let report = shown::problem_report(&folder, &problems, setup.out.diagnostic_look());
+        format!("{runs}{none}{report}")
     })?;
     Ok(if ends.iter().any(Result::is_err) { Exit::Input } else { Exit::Done })
 }
@@ -200,17 +187,15 @@ pub(crate) async fn diff(setup: &Context, args: &HooksDiffArgs) -> CommandResult
             compare_event(&session, &hooks, args.script.as_deref(), event, &mut diff).await?;
         }
         Ok(diff)
-    };
-    let compared = compared.await;
+    }
+    .await;
     let diff = session.end(setup, compared).await?;
     setup.out.result(&diff, || runs::comparison_text(&diff, setup.out.color))?;
-    Ok(if diff.is_unchanged() { Exit::Done } else { Exit::Pending })
+    Ok(if diff.items.is_empty() { Exit::Done } else { Exit::Pending })
 }
 
-/// Outcome of the present scripts for one event, and the reads that they made.
 struct PresentRuns {
     runs: Vec<HookRun>,
-    /// Scripts that fail, with their messages.
     failed: Vec<(String, String)>,
     reads: (usize, usize),
 }
@@ -279,14 +264,14 @@ async fn run_present(
 fn event_diff(past: &PastEvent, now: &PresentRuns) -> EventDiff {
     let text =
         |name: &str| past.event.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let then: Vec<&HookRun> = past.runs.iter().map(|past| &past.run).collect();
     let failed_then = |script: &str| past.failures.iter().any(|failed| failed.script == script);
     let ends_well = |script: &str| now.runs.iter().any(|run| run.script == script);
     let mended = past.failures.iter().map(|failed| failed.script.clone());
     let mended = mended.filter(|script| ends_well(script)).collect();
     // The actions of a failing script are unknown, not absent.
     let fails = |run: &&HookRun| now.failed.iter().any(|(script, _)| *script == run.script);
-    let then: Vec<&HookRun> = then.into_iter().filter(|run| !fails(run)).collect();
+    let then = past.runs.iter().map(|past| &past.run);
+    let then: Vec<&HookRun> = then.filter(|run| !fails(run)).collect();
     let runs: Vec<&HookRun> = now.runs.iter().collect();
     EventDiff {
         event: text("id"),
@@ -299,8 +284,6 @@ fn event_diff(past: &PastEvent, now: &PresentRuns) -> EventDiff {
         fails: now.failed.iter().filter(|(script, _)| !failed_then(script)).cloned().collect(),
     }
 }
-
-// Past events and their hook runs, from the journal of the process that holds the state.
 
 pub(crate) async fn past_events_since(
     setup: &Context,
@@ -318,7 +301,6 @@ pub(crate) async fn past_events_since(
     }
 }
 
-/// Returns the events of this process's journal.
 pub(crate) fn past_events_of_daemon(
     setup: &Context,
     shared: &EngineShared,

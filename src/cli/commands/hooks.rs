@@ -10,9 +10,8 @@ use crate::cli::args::options::Output;
 use crate::cli::commands::documents::exit_for;
 use crate::cli::context::machine::below;
 use crate::cli::context::open::Context;
-use crate::cli::exit::{CommandFailure, CommandResult, Exit};
-use crate::cli::print;
-use crate::cli::print::Printer;
+use crate::cli::exit::{CommandFailure, CommandResult, Exit, file_problem};
+use crate::cli::print::{self, Printer};
 use crate::config::notify::NotifyTarget;
 use crate::config::setting::ProcessEnv;
 use crate::config::settings::Config;
@@ -21,14 +20,11 @@ use crate::engine::protocol::hooks::{HooksView, ScriptView};
 use crate::engine::protocol::query::HooksQuery;
 use crate::kinds::register::KINDS;
 use crate::model::issue::{PlacedIssue, Severity};
-use crate::render;
-use crate::render::diagnostic::OutputStyle;
-use crate::render::hooks as shown;
+use crate::render::{self, hooks as shown};
 use crate::scripting::hooks::Hooks;
 use crate::scripting::language::names::ConfiguredNames;
 use crate::scripting::language::source::{CASES_ENDING, ScriptFolder, ScriptSource, read_folder};
-use crate::scripting::tools::testcases;
-use crate::scripting::tools::testcases::{Case, CaseResult};
+use crate::scripting::tools::testcases::{self, Case, CaseResult};
 
 pub(crate) fn check(setup: &Context) -> CommandResult {
     let folder = folder(setup)?;
@@ -36,15 +32,9 @@ pub(crate) fn check(setup: &Context) -> CommandResult {
     problems.extend(folder.cases.iter().flat_map(testcases::former_name_warnings));
     problems.sort();
     let report = render::diagnostic::json(folder.script_count(), &problems);
-    setup
-        .out
-        .result(&report, || shown::check_report(&folder, &problems, diagnostic_look(setup.out)))?;
+    let look = setup.out.diagnostic_look();
+    setup.out.result(&report, || shown::check_report(&folder, &problems, look))?;
     Ok(exit_for(problems.iter().any(|problem| problem.severity == Severity::Error)))
-}
-
-pub(crate) fn diagnostic_look(out: Printer) -> OutputStyle {
-    let color = out.color && out.form == Output::Text;
-    OutputStyle { color, unicode: true, width: out.width }
 }
 
 pub(crate) fn folder(setup: &Context) -> CommandResult<ScriptFolder> {
@@ -64,28 +54,21 @@ pub(crate) fn load(
     folder: &ScriptFolder,
 ) -> CommandResult<(Option<Hooks>, Vec<PlacedIssue>)> {
     let mut problems = folder.problems.clone();
-    let hooks = match Hooks::load(&folder.scripts, &known_names(&setup.config)?) {
-        Ok(hooks) => {
-            problems.extend(hooks.warnings().iter().cloned());
-            Some(hooks)
-        }
-        Err(found) => {
-            problems.extend(found);
-            None
-        }
-    };
+    let loaded = Hooks::load(&folder.scripts, &known_names(&setup.config)?);
+    problems.extend(match &loaded {
+        Ok(hooks) => hooks.warnings().to_vec(),
+        Err(found) => found.clone(),
+    });
     problems.sort();
-    Ok((hooks.filter(|_| folder.problems.is_empty()), problems))
+    Ok((loaded.ok().filter(|_| folder.problems.is_empty()), problems))
 }
 
-/// Returns the folder and its valid set.
 pub(crate) fn load_valid(setup: &Context) -> CommandResult<(ScriptFolder, Hooks)> {
     let folder = folder(setup)?;
     let (hooks, problems) = load(setup, &folder)?;
-    match hooks {
-        Some(hooks) => Ok((folder, hooks)),
-        None => Err(invalid_scripts(&folder, problems, "nothing was run", setup.out)),
-    }
+    let invalid = || invalid_scripts(&folder, problems, "nothing was run", setup.out);
+    let hooks = hooks.ok_or_else(invalid)?;
+    Ok((folder, hooks))
 }
 
 pub(crate) fn invalid_scripts(
@@ -94,7 +77,7 @@ pub(crate) fn invalid_scripts(
     so: &str,
     out: Printer,
 ) -> CommandFailure {
-    let message = shown::check_report(folder, &problems, diagnostic_look(out));
+    let message = shown::check_report(folder, &problems, out.diagnostic_look());
     let what = format!("{so}: the scripts have errors\n{message}");
     CommandFailure { problems, ..CommandFailure::input("reckon::hooks::broken", what) }
 }
@@ -131,9 +114,6 @@ pub(crate) fn doc(out: Printer) -> CommandResult {
     Ok(Exit::Done)
 }
 
-// `hooks list` and `hooks forget`: the scripts that the state knows, and the end of one whose file
-// is gone.
-
 /// Runs `hooks list`. A script that is absent or stopped needs attention (exit 3).
 pub(crate) async fn list(setup: &Context) -> CommandResult {
     let HooksView { known, quotas, .. } = setup.query(HooksQuery).await?;
@@ -157,23 +137,17 @@ pub(crate) async fn forget(setup: &Context, args: &HooksForgetArgs) -> CommandRe
     }
     let kept = setup.send(ForgetScript(args.script.clone())).await?;
     let kept = kept.ok_or_else(|| cannot_forget(&known, args))?;
-    setup
-        .out
-        .finish(&json!({ "script": args.script, "events": script.waiting, "kept": kept }), || {
-            format!("{} is forgotten", args.script)
-        })
+    let told = json!({ "script": args.script, "events": script.waiting, "kept": kept });
+    setup.out.finish(&told, || format!("{} is forgotten", args.script))
 }
 
-/// Returns the failure of a script that cannot be forgotten: it is in use, or the state does not
-/// know it.
+/// Returns the failure of a script that is in use, or that the state does not know.
 fn cannot_forget(known: &[ScriptView], args: &HooksForgetArgs) -> CommandFailure {
     let name = &args.script;
     if known.iter().any(|one| one.script == *name) {
-        let failure = CommandFailure::input(
-            "reckon::hooks::in_use",
-            format!("the script `{name}` is in use"),
-        );
-        return failure.help("remove its file first; its events then wait until you forget it");
+        let what = format!("the script `{name}` is in use");
+        return CommandFailure::input("reckon::hooks::in_use", what)
+            .help("remove its file first; its events then wait until you forget it");
     }
     let failure =
         CommandFailure::input("reckon::hooks::script", format!("there is no script `{name}`"));
@@ -197,14 +171,11 @@ pub(crate) fn test(setup: &Context, args: &HooksTestArgs) -> CommandResult {
     let Some(hooks) = hooks.filter(|_| files.is_some()) else {
         return Err(invalid_scripts(&folder, problems, "no case was run", setup.out));
     };
-    let wanted = |script: &str, case: &Case| {
-        args.filter
-            .as_deref()
-            .is_none_or(|filter| script.contains(filter) || case.name.contains(filter))
-    };
+    let filter = args.filter.as_deref().unwrap_or_default();
     let all = files.iter().flatten();
     let cases = all.flat_map(|(script, cases)| cases.iter().map(move |case| (script, case)));
-    let cases = cases.filter(|(script, case)| wanted(script, case));
+    let cases =
+        cases.filter(|(script, case)| script.contains(filter) || case.name.contains(filter));
     let verdicts: Vec<CaseResult> =
         cases.map(|(script, case)| testcases::run(&hooks, script, case)).collect();
     if let Some(path) = &args.junit {
@@ -242,15 +213,7 @@ fn read_cases(
 }
 
 fn cases_without_script(source: &ScriptSource, script: &str) -> PlacedIssue {
-    PlacedIssue {
-        file: source.display_path.clone(),
-        line: 1,
-        column: 1,
-        length: 1,
-        code: "reckon::hooks::cases".to_owned(),
-        severity: Severity::Error,
-        message: format!("there is no script `{script}.rhai` for these cases"),
-        help: "name the file after its script: `NAME.test.yaml`".to_owned(),
-        related: Vec::new(),
-    }
+    let message = format!("there is no script `{script}.rhai` for these cases");
+    let help = "name the file after its script: `NAME.test.yaml`";
+    file_problem(&source.display_path, "reckon::hooks::cases", message, help)
 }

@@ -15,8 +15,7 @@ use crate::cli::commands::resources::parse_resource;
 use crate::cli::context::machine::below;
 use crate::cli::context::open::Context;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
-use crate::cli::print;
-use crate::cli::print::Printer;
+use crate::cli::print::{self, Printer};
 use crate::control::requests::{Import, ImportAll, Inventory};
 use crate::model::state::drift::{
     AdoptRequest, AdoptionReport, AdoptionStatus, ImportOption, InventoryItem, InventoryRequest,
@@ -76,11 +75,10 @@ fn print_outcome(adopted: &AdoptionReport, out: Printer) -> CommandResult {
 
 /// Folder of the documents beneath the folder of specs, unless `--into` names another.
 const FOLDER: &str = "imported";
-
 /// Objects in one request, at most: the length of a request is limited.
 const AT_ONCE_MAX: usize = 100;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct ImportOutput {
     written: Vec<PathBuf>,
     /// Objects that were taken over, or the reason why not.
@@ -101,8 +99,7 @@ pub(crate) async fn run_all(
         setup.out.note("nothing was written");
         return Ok(Exit::Done);
     }
-    let mut all =
-        ImportOutput { written: Vec::new(), items: Vec::new(), known: 0, left: Vec::new() };
+    let mut all = ImportOutput::default();
     let mut asked = Vec::new();
     for InventoryItem { id, import_option: what } in found {
         let key = match what {
@@ -145,8 +142,7 @@ async fn inventory(
     found.map_err(|why| CommandFailure::environment("reckon::import::unreadable", why))
 }
 
-/// Returns the folder for the documents. A folder outside the tree is refused, since reckon does
-/// not read it.
+/// Returns the folder for the documents; refuses one outside the tree, which reckon does not read.
 fn folder(setup: &Context, into: Option<&Path>) -> CommandResult<PathBuf> {
     let specs = below(&setup.root, &setup.specs);
     let default = setup.specs.join(FOLDER);
@@ -160,8 +156,7 @@ fn folder(setup: &Context, into: Option<&Path>) -> CommandResult<PathBuf> {
     Err(CommandFailure::input("reckon::import::into", what).help(help))
 }
 
-/// Checks that no link leads to a folder, existing or not: reckon does not read files behind a
-/// link.
+/// Refuses a folder behind a link, existing or not: reckon does not read files there.
 fn check_no_links(setup: &Context, folder: &Path) -> CommandResult<()> {
     match FolderLocation::from_config(&setup.root, &setup.root.join(folder)).open() {
         Err(error @ PathError::Link { .. }) => {

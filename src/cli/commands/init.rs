@@ -15,9 +15,8 @@ use crate::cli::commands::resources::parse_resource;
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::context::state_handle::StateHandle;
-use crate::cli::exit::{CommandFailure, CommandResult, Exit, local_only};
-use crate::cli::print;
-use crate::cli::print::Printer;
+use crate::cli::exit::{CommandFailure, CommandResult, Exit};
+use crate::cli::print::{self, Printer};
 use crate::control::requests::Forget;
 use crate::engine::protocol::intents::DisownPreview;
 use crate::engine::queries::intents::disown_preview;
@@ -30,8 +29,7 @@ use crate::store::error::OpenError;
 use crate::store::vault::key::{KEY_FILE, MasterKey};
 use crate::store::writer::core::Commit;
 
-/// Returns the files of a new repository. Editors read the schema: the first line of the specs
-/// names it.
+/// Returns the files of a new repository. The first line of the specs names the schema.
 fn files() -> [(&'static str, String); 4] {
     let schema = render::json(&header::document(KINDS));
     [
@@ -70,16 +68,13 @@ pub(crate) async fn run(cli: &Cli, args: &InitArgs, out: Printer) -> CommandResu
 
 /// Writes a file unless it exists; returns true if it was written.
 fn write_new(path: &Path, text: &str) -> CommandResult<bool> {
-    let failed = |error: std::io::Error| {
-        CommandFailure::environment(
-            "reckon::init::write",
-            format!("write {}: {error}", path.display()),
-        )
-    };
     match print::create(path, text) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
-        Err(error) => Err(failed(error)),
+        Err(error) => {
+            let what = format!("write {}: {error}", path.display());
+            Err(CommandFailure::environment("reckon::init::write", what))
+        }
     }
 }
 
@@ -116,15 +111,13 @@ pub(crate) async fn forget(setup: &Context, args: &ForgetArgs) -> CommandResult 
     }
 }
 
-/// Parses the name of a resource, or an id.
 fn parse_subject(text: &str) -> CommandResult<ForgetRequest> {
     if text.contains('/') {
         return Ok(ForgetRequest::Resource(parse_resource(text)?));
     }
-    let id = RemoteId::new(text);
-    let id =
-        id.map_err(|error| CommandFailure::input("reckon::forget::name", error).help(NAMES))?;
-    Ok(ForgetRequest::Object(id))
+    let id = RemoteId::new(text)
+        .map_err(|error| CommandFailure::input("reckon::forget::name", error).help(NAMES));
+    id.map(ForgetRequest::Object)
 }
 
 const NAMES: &str = "write KIND/NAME, or the id of an object that `reckon intents` shows";
@@ -143,17 +136,9 @@ fn unknown_subject(text: &str, nearest: Option<&str>) -> CommandFailure {
     }
 }
 
-// `init --empty-remote`: declares, once a person agreed, that unknown objects are not ours.
-
-/// Lists the objects that would be disowned, asks, and records the declaration.
 pub(crate) async fn disown(cli: &Cli, args: &InitArgs, out: Printer) -> CommandResult {
     let setup = Context::load(cli, out)?;
-    if setup.server.is_some() {
-        return Err(local_only(
-            "`init --empty-remote`",
-            "it is a statement about the state itself",
-        ));
-    }
+    setup.require_local("`init --empty-remote`", "it is a statement about the state itself")?;
     let open = setup.open_bound(None).await?;
     let asked = confirm_disown(&open, args.yes, out);
     let agreed = asked.as_ref().is_ok_and(|(_, agreed)| *agreed);
@@ -184,8 +169,7 @@ fn confirm_disown(
         "adopt your objects with `reckon import KIND/NAME ID` or `reckon import --all`; if none is yours, \
         run `reckon init --empty-remote --yes`",
     );
-    let agreed = out.agree_to_shown(yes, refusal, "Disown all of them permanently?")?;
-    Ok((unknown, agreed))
+    Ok((unknown, out.agree_to_shown(yes, refusal, "Disown all of them permanently?")?))
 }
 
 async fn declare(open: &StateHandle) -> CommandResult<()> {

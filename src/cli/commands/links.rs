@@ -7,8 +7,7 @@
 //! `events urls` shows the addresses for the service's webhooks and the links of applicants, and
 //! exchanges an address for a new one.
 
-use std::io;
-use std::io::Read;
+use std::io::{self, Read};
 
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
@@ -26,8 +25,7 @@ use crate::cli::context::open::Context;
 use crate::cli::context::session::{StateSession, daemon};
 use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::config::setting::ProcessEnv;
-use crate::control::protocol::ControlRequest;
-use crate::control::protocol::LocalQuery;
+use crate::control::protocol::{ControlRequest, LocalQuery};
 use crate::control::requests::{Attach, IntakeUrl, PortalLink, Rotate, requests};
 use crate::engine::protocol::diagnostics::LocalReply;
 use crate::engine::protocol::payers::{AttachToken, IntakeLink, IntakeTerms};
@@ -41,7 +39,7 @@ use crate::model::operator::{Rotation, RotationRequest, RotationStep, WebhookAdd
 pub(crate) async fn run(setup: &Context, args: &LinkArgs) -> CommandResult {
     let key = parse_resource(&args.what)?;
     let link = match key.kind.as_str() {
-        SavedMethodKind::NAME => intake_link(setup, &key, args.days).await?,
+        SavedMethodKind::NAME => link(setup, &key, args.days).await?,
         InvoiceKind::NAME if args.days.is_some() => {
             let what = "--days does not apply: the service decides how long the link of an \
                 invoice is valid";
@@ -57,18 +55,6 @@ pub(crate) async fn run(setup: &Context, args: &LinkArgs) -> CommandResult {
     setup.out.finish(&json!({"link": link.expose()}), || link.expose().to_owned())
 }
 
-/// Returns the link of a payer's page; notes that its details replace those of a saved method.
-async fn intake_link(setup: &Context, key: &Key, days: Option<u16>) -> CommandResult<Secret> {
-    let (link, replaces) = link(setup, key, days).await?;
-    if replaces {
-        let name = key.short();
-        setup.out.note(&format!(
-            "{name} is saved already: the details given under this link replace it"
-        ));
-    }
-    Ok(link)
-}
-
 async fn portal_link(setup: &Context, key: &Key) -> CommandResult<Secret> {
     let link = setup.send(PortalLink(key.clone())).await?;
     link.map(|link| link.0).ok_or_else(|| {
@@ -79,8 +65,6 @@ async fn portal_link(setup: &Context, key: &Key) -> CommandResult<Secret> {
         )
     })
 }
-
-// `attach`: gives a one-time token to a saved method, in place of the payer's page.
 
 const STDIN: &str = "-";
 /// Bytes that are read of standard input at most; a token is shorter.
@@ -109,8 +93,7 @@ pub(crate) async fn attach(setup: &Context, args: &AttachArgs) -> CommandResult 
     })
 }
 
-/// Returns the tokens of the arguments, or the words of standard input. The first one is empty
-/// where there is none.
+/// Returns the tokens of arguments or standard input; the first is empty where there is none.
 fn tokens(arguments: &[String]) -> CommandResult<(Secret, Vec<Secret>)> {
     let mut all = Vec::new();
     for argument in arguments {
@@ -133,18 +116,10 @@ fn read() -> CommandResult<Vec<Secret>> {
     Ok(text.split_whitespace().map(Secret::from).collect())
 }
 
-// The link of a payer's page. Its time begins when it is made. It is valid for one generation of
-// the document, and for one card or bank account: the first one, or a replacement of the saved
-// one.
-
 const DAYS: u16 = 7;
 
-/// Returns the link, and whether its token replaces a saved method.
-pub(crate) async fn link(
-    setup: &Context,
-    key: &Key,
-    days: Option<u16>,
-) -> CommandResult<(Secret, bool)> {
+/// Returns the link of a payer's page; notes that its details replace those of a saved method.
+async fn link(setup: &Context, key: &Key, days: Option<u16>) -> CommandResult<Secret> {
     let session = StateSession::open(setup).await?;
     let terms = session.ask(IntakeLinkQuery(key.clone())).await;
     let terms = session.end(setup, terms).await?;
@@ -155,11 +130,17 @@ pub(crate) async fn link(
     })?;
     let days = days.unwrap_or(DAYS);
     let replaces = terms.replaces.is_some();
-    let Some(server) = &setup.server else {
-        return Ok((make_link(setup, key, terms, days)?, replaces));
+    let link = match &setup.server {
+        None => make_link(setup, key, terms, days)?,
+        Some(server) => Secret::from(server.send(IntakeUrl(key.clone(), terms, days)).await?),
     };
-    let link = server.send(IntakeUrl(key.clone(), terms, days)).await?;
-    Ok((Secret::from(link), replaces))
+    if replaces {
+        let name = key.short();
+        setup.out.note(&format!(
+            "{name} is saved already: the details given under this link replace it"
+        ));
+    }
+    Ok(link)
 }
 
 /// Returns the link on these terms, valid for a number of days from now.
@@ -211,7 +192,6 @@ struct ApplicantUrl {
     url: String,
 }
 
-/// Runs the command: exchanges addresses if requested, and prints all of them.
 pub(crate) async fn urls(setup: &Context, args: &UrlsArgs) -> CommandResult {
     let step = match (args.rotate, args.finish) {
         (true, false) => Some(RotationStep::Begun),
@@ -330,20 +310,15 @@ fn urls_text(addresses: &EventUrls) -> String {
     lines.join("\n")
 }
 
-pub(crate) fn merchants(setup: &Context) -> Vec<(Key, Mode)> {
-    documents(setup).merchants
-}
-
 /// Documents that have an address of their own.
-struct AddressedDocuments {
-    merchants: Vec<(Key, Mode)>,
+pub(crate) struct AddressedDocuments {
+    pub(crate) merchants: Vec<(Key, Mode)>,
     /// Applications that another person finishes by a sign-up link.
     applicants: Vec<Key>,
 }
 
-fn documents(setup: &Context) -> AddressedDocuments {
-    let mut loader = setup.loader();
-    loader.load_all();
+pub(crate) fn documents(setup: &Context) -> AddressedDocuments {
+    let loader = setup.loaded_tree();
     let mut found = AddressedDocuments { merchants: Vec::new(), applicants: Vec::new() };
     for (key, manifest) in &loader.desired().manifests {
         let spec = manifest.unpack().spec;

@@ -21,6 +21,7 @@ use crate::engine::protocol::actions::{ManualResolution, ResolveResult};
 use crate::engine::protocol::query::{IntentsQuery, ResourceQuery, ResourcesQuery};
 use crate::engine::protocol::views::ResourceView;
 use crate::kinds::register::KINDS;
+use crate::model::effect::is_action;
 use crate::model::operator::{
     REASON_LENGTH_MAX, RemainingSuspension, SuspensionRequest, SuspensionResult,
 };
@@ -51,12 +52,12 @@ enum GetFilter {
 impl GetFilter {
     /// Refuses a name that no resource has.
     fn check(&self, items: &[ResourceView]) -> CommandResult<()> {
-        match self {
-            Self::One(key) if !items.iter().any(|item| self.matches(item)) => {
-                Err(unknown_resource(key, items))
-            }
-            Self::One(_) | Self::Kind(_) => Ok(()),
+        if let Self::One(key) = self
+            && !items.iter().any(|item| self.matches(item))
+        {
+            return Err(unknown_resource(key, items));
         }
+        Ok(())
     }
 
     fn matches(&self, item: &ResourceView) -> bool {
@@ -103,24 +104,23 @@ pub(crate) fn parse_resource(text: &str) -> CommandResult<Key> {
     match parse_filter(text)? {
         GetFilter::One(key) => Ok(key),
         GetFilter::Kind(kind) => {
-            let failure = CommandFailure::input(
-                "reckon::usage::key",
-                format!("{kind} is a kind, and one resource is needed"),
-            );
-            Err(failure.help(format!("write {kind}/NAME or {kind}/NAMESPACE/NAME")))
+            let what = format!("{kind} is a kind, and one resource is needed");
+            Err(CommandFailure::input("reckon::usage::key", what)
+                .help(format!("write {kind}/NAME or {kind}/NAMESPACE/NAME")))
         }
     }
 }
 
+/// Parses `KIND/NAME` as `get` does, and `Action/NAME` as `events failed` writes it.
+pub(crate) fn parse_resource_or_action(text: &str) -> CommandResult<Key> {
+    text.parse::<Key>().ok().filter(is_action).map_or_else(|| parse_resource(text), Ok)
+}
 pub(crate) async fn describe(setup: &Context, args: &ResourceArgs) -> CommandResult {
     let found = setup.query(ResourceQuery(args.key.clone())).await?;
     let Some(found) = found else {
-        let key = args.key.short();
-        return Err(CommandFailure::input(
-            "reckon::usage::unknown_resource",
-            format!("no such resource: {key}"),
-        )
-        .help("list all resources with `reckon get`"));
+        let what = format!("no such resource: {}", args.key.short());
+        return Err(CommandFailure::input("reckon::usage::unknown_resource", what)
+            .help("list all resources with `reckon get`"));
     };
     setup.out.finish(&found, || render::resources::describe(&found, setup.out.color))
 }
@@ -136,14 +136,10 @@ pub(crate) async fn intents(setup: &Context, args: &IntentsArgs) -> CommandResul
 async fn list_intents(setup: &Context) -> CommandResult {
     let view = setup.query(IntentsQuery).await?;
     setup.out.result(&view, || render::intents::text(&view, setup.out.color))?;
-    Ok(if view.items.is_empty() && view.unknown_objects.is_empty() {
-        Exit::Done
-    } else {
-        Exit::NeedsAttention
-    })
+    let quiet = view.items.is_empty() && view.unknown_objects.is_empty();
+    Ok(if quiet { Exit::Done } else { Exit::NeedsAttention })
 }
 
-/// Records that a person reviewed an object that was created again.
 async fn dismiss(setup: &Context, args: &DismissArgs) -> CommandResult {
     let found = setup.send(DismissOrphan(args.id, args.reason.clone())).await?;
     let Some(key) = found else {
@@ -190,11 +186,8 @@ fn unreadable_object(name: &str, why: &str, args: &ResolveArgs) -> CommandFailur
         ManualResolution::Done(id) | ManualResolution::Unverified(id) => id.to_string(),
         ManualResolution::NotDone | ManualResolution::Retry => "REMOTE_ID".to_owned(),
     };
-    let failure = CommandFailure::input(
-        "reckon::intents::unverified",
-        format!("{name} is not settled: {why}"),
-    );
-    failure.help(format!(
+    let what = format!("{name} is not settled: {why}");
+    CommandFailure::input("reckon::intents::unverified", what).help(format!(
         "check the object in the portal of the service, then run `reckon intents resolve {} --as \
         unverified:{id}`; reckon records that you vouch for it",
         args.id
@@ -205,10 +198,8 @@ pub(crate) async fn suspend(setup: &Context, args: &SuspendArgs) -> CommandResul
     let reason = args.reason.trim().to_owned();
     if reason.is_empty() || reason.chars().count() > REASON_LENGTH_MAX {
         let what = format!("--reason is empty or too long: 1 to {REASON_LENGTH_MAX} characters");
-        let failure = CommandFailure::input("reckon::suspend::reason", what);
-        return Err(
-            failure.help("write the reason for the suspension; it is shown beside the resource")
-        );
+        return Err(CommandFailure::input("reckon::suspend::reason", what)
+            .help("write the reason for the suspension; it is shown beside the resource"));
     }
     let now = SystemClock.now();
     let until = args.until.as_deref().map(|text| selection::parse_end(text, now)).transpose()?;

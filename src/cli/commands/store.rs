@@ -4,7 +4,7 @@
 //! nor archive needs are deleted.
 //! `store rekey` exchanges the key of the state for another one, beside the daemon or without one.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use chrono::TimeDelta;
@@ -18,9 +18,8 @@ use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::daemon;
 use crate::cli::context::state_handle::StateHandle;
-use crate::cli::exit::{CommandFailure, CommandResult, Exit, local_only};
+use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::print::Printer;
-use crate::cli::remote::Daemon;
 use crate::config::events::{ArchiveRetention, CompactionMode};
 use crate::config::setting::ProcessEnv;
 use crate::control::requests::{Compact, Rekey};
@@ -35,6 +34,7 @@ use crate::store::state::rekey::{RekeyError, RekeyRequest, Rekeyer};
 use crate::store::vault::key::MasterKey;
 use crate::store::vault::keys::KEYS_FILE;
 use crate::store::vault::upkeep::Gap;
+use std::fmt::Display;
 
 /// Interval at which old events are looked for.
 const LOOK_EVERY: Duration = Duration::from_hours(1);
@@ -126,10 +126,8 @@ fn check_text(report: &CheckOutput) -> String {
         lines.push(format!("epoch         {}: a backup was restored", report.epoch));
     }
     if report.begins_behind > 0 {
-        lines.push(format!(
-            "begins        after record {}, at a valid snapshot",
-            report.begins_behind
-        ));
+        let record = report.begins_behind;
+        lines.push(format!("begins        after record {record}, at a valid snapshot"));
     }
     lines.extend(report.rekeyed.as_ref().map(rekeyed_line));
     let torn = report.torn.iter();
@@ -153,11 +151,12 @@ struct CompactOutput {
 }
 
 pub(crate) async fn compact(setup: &Context, args: &CompactArgs) -> CommandResult {
-    if setup.server.is_some() {
-        return Err(local_only("`store compact`", "it changes the files of the state"));
-    }
+    setup.require_local("`store compact`", "it changes the files of the state")?;
     let shorter = match daemon(setup).await? {
-        Some(client) => compact_by_daemon(&client, args.drop_history).await?,
+        Some(client) => {
+            let done = client.send(Compact(args.drop_history)).await?;
+            *done.map_err(|why| CommandFailure::environment("reckon::store::compact", why))?
+        }
         None => compact_here(setup, args.drop_history).await?,
     };
     let report = CompactOutput {
@@ -173,13 +172,6 @@ pub(crate) async fn compact(setup: &Context, args: &CompactArgs) -> CommandResul
     setup.out.finish(&report, || compaction_text(&report))
 }
 
-async fn compact_by_daemon(client: &Daemon, drop_history: bool) -> CommandResult<CompactionResult> {
-    let done = client.send(Compact(drop_history)).await?;
-    let done = done.map_err(|why| CommandFailure::environment("reckon::store::compact", why))?;
-    Ok(*done)
-}
-
-/// Compacts the state where no daemon runs.
 async fn compact_here(setup: &Context, drop_history: bool) -> CommandResult<CompactionResult> {
     let history = if drop_history { ArchivePolicy::Drop } else { archive_policy(setup)? };
     let open = setup.open_state(false).await?;
@@ -199,7 +191,6 @@ pub(crate) fn archive_policy(setup: &Context) -> CommandResult<ArchivePolicy> {
     })
 }
 
-/// Returns how long events are kept.
 pub(crate) fn retention(setup: &Context) -> CommandResult<Retention> {
     let keep = setup.config.events.keep.get(&ProcessEnv)?;
     let keep = TimeDelta::from_std(keep).unwrap_or(TimeDelta::MAX);
@@ -213,16 +204,13 @@ pub(crate) fn compaction(setup: &Context, open: &StateHandle) -> CommandResult<C
 }
 
 fn compaction_text(report: &CompactOutput) -> String {
+    let size = count_noun(report.snapshot_bytes, "byte");
     let mut lines = match &report.compacted {
         None => vec!["nothing to compact: no record since the last compaction".to_owned()],
         Some(compacted) => vec![
             format!("compacted     records up to {}", compacted.sequence),
             format!("replaces      {}", compacted.replaces),
-            format!(
-                "snapshot      {}, {}",
-                compacted.snapshot,
-                count_noun(report.snapshot_bytes, "byte")
-            ),
+            format!("snapshot      {}, {size}", compacted.snapshot),
         ],
     };
     if report.compacted.is_some() || report.segments > 0 {
@@ -235,16 +223,12 @@ fn compaction_text(report: &CompactOutput) -> String {
     if report.archive_dropped > 0 {
         let why =
             if report.archive.is_some() { "older than the retention" } else { "as requested" };
-        lines.push(format!(
-            "archive       {} deleted, {why}",
-            count_noun(report.archive_dropped, "segment")
-        ));
+        let deleted = count_noun(report.archive_dropped, "segment");
+        lines.push(format!("archive       {deleted} deleted, {why}"));
     }
     if report.values_dropped > 0 {
-        lines.push(format!(
-            "vault         {} deleted: no longer referenced",
-            count_noun(report.values_dropped, "value")
-        ));
+        let deleted = count_noun(report.values_dropped, "value");
+        lines.push(format!("vault         {deleted} deleted: no longer referenced"));
     }
     let (before, after) = (&report.before, &report.after);
     for (part, before, after) in [
@@ -259,7 +243,6 @@ fn compaction_text(report: &CompactOutput) -> String {
     lines.join("\n")
 }
 
-/// Code of problems with the file of the new key.
 const NEW_KEY_FILE: &str = "reckon::rekey::key_file";
 
 #[derive(Debug, Serialize)]
@@ -272,9 +255,7 @@ struct RekeyOutput {
 }
 
 async fn rekey(setup: &Context, args: &RekeyArgs) -> CommandResult {
-    if setup.server.is_some() {
-        return Err(local_only("`store rekey`", "it changes the key of the state"));
-    }
+    setup.require_local("`store rekey`", "it changes the key of the state")?;
     if !setup.state.join("vault").join(KEYS_FILE).exists() {
         return Err(setup.absent("there is no state"));
     }
@@ -284,7 +265,7 @@ async fn rekey(setup: &Context, args: &RekeyArgs) -> CommandResult {
         return Ok(Exit::Done);
     }
     let rekeyed = match daemon(setup).await? {
-        Some(client) => rekey_by_daemon(&client, key_file.clone()).await?,
+        Some(client) => client.send(Rekey(key_file.clone())).await?.map_err(rekey_failure)?,
         None => rekey_here(setup, key_file.clone()).await?,
     };
     let set_secrets_key = key_file.is_some();
@@ -296,35 +277,27 @@ async fn rekey(setup: &Context, args: &RekeyArgs) -> CommandResult {
 
 /// Returns the absolute path of the file of the new key; `None` where the command makes the key.
 fn new_key_file(setup: &Context, args: &RekeyArgs) -> CommandResult<Option<PathBuf>> {
-    let refused = |error: RekeyError| CommandFailure::input(NEW_KEY_FILE, error);
+    let refused = |error: &dyn Display| CommandFailure::input(NEW_KEY_FILE, error);
     let path = match (&args.new_key_file, setup.own_key_file()) {
         (None, Some(_)) => return Ok(None),
         (None, None) => {
-            return Err(refused(RekeyError::NewMissing).help(
+            return Err(refused(&RekeyError::NewMissing).help(
                 "create a key: `(umask 077; openssl rand -base64 32 > FILE)`, then run `reckon \
                 store rekey --new-key-file FILE`",
             ));
         }
         (Some(_), Some(own)) => {
-            return Err(refused(RekeyError::NewUnexpected { path: own.path().to_owned() }));
+            return Err(refused(&RekeyError::NewUnexpected { path: own.path().to_owned() }));
         }
         (Some(path), None) => path,
     };
-    let found =
-        MasterKey::read_file(path).map_err(|error| CommandFailure::input(NEW_KEY_FILE, error))?;
-    if found.is_none() {
-        return Err(CommandFailure::input(
-            NEW_KEY_FILE,
-            format!("there is no file {}", path.display()),
-        ));
+    if MasterKey::read_file(path).map_err(|error| refused(&error))?.is_none() {
+        return Err(refused(&format!("there is no file {}", path.display())));
     }
-    let whole =
-        std::path::absolute(path).map_err(|error| CommandFailure::input(NEW_KEY_FILE, error));
-    whole.map(Some)
+    std::path::absolute(path).map(Some).map_err(|error| refused(&error))
 }
 
-/// Asks for agreement, since the old key then opens nothing; without a terminal `--yes` is
-/// required.
+/// Asks for agreement, since the old key then opens nothing; without a terminal needs `--yes`.
 fn confirm_rekey(args: &RekeyArgs, out: Printer) -> CommandResult<bool> {
     if args.yes {
         return Ok(true);
@@ -340,10 +313,6 @@ fn confirm_rekey(args: &RekeyArgs, out: Printer) -> CommandResult<bool> {
         with them.",
     );
     out.confirm("Exchange the key?")
-}
-
-async fn rekey_by_daemon(client: &Daemon, new_key_file: Option<PathBuf>) -> CommandResult<Rekeyed> {
-    client.send(Rekey(new_key_file)).await?.map_err(rekey_failure)
 }
 
 /// Exchanges the key where no daemon runs.
@@ -373,15 +342,14 @@ fn rekeyed_line(rekeyed: &Rekeyed) -> String {
 }
 
 fn rekey_text(report: &RekeyOutput) -> String {
-    let path: &Path = &report.key_file;
+    let path = report.key_file.display();
     let next = if report.set_secrets_key {
         format!(
-            "next          set secrets.key to the content of {} now; until then no command opens \
-            the state",
-            path.display()
+            "next          set secrets.key to the content of {path} now; until then no command opens \
+            the state"
         )
     } else {
-        format!("new key       {}", path.display())
+        format!("new key       {path}")
     };
     let lines = [
         rekeyed_line(&report.rekeyed),

@@ -12,8 +12,7 @@ use crate::cli::context::open::Context;
 use crate::cli::context::session::daemon;
 use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::cli::remote::Daemon;
-use crate::control::protocol::ControlRequest;
-use crate::control::protocol::LocalQuery;
+use crate::control::protocol::{ControlRequest, LocalQuery};
 use crate::control::requests::requests;
 use crate::engine::handles::shared::EngineShared;
 use crate::engine::protocol::diagnostics::{LocalReply, Provenances, WhySubject};
@@ -21,18 +20,15 @@ use crate::engine::protocol::query::{JournalRefsQuery, PlanQuery, Reply};
 use crate::engine::protocol::views::{PlanView, StepView};
 use crate::engine::queries::journal_refs::locate;
 use crate::kinds::planning::step::MERCHANT;
-use crate::model::effect::is_action;
 use crate::model::intent::Cause;
-use crate::render::why;
 use crate::render::why::{
-    ApprovalView, AuthorView, EffectHistoryView, ResourceHistoryView, WhyView,
+    self, ApprovalView, AuthorView, EffectHistoryView, ResourceHistoryView, WhyView,
 };
 use crate::spec::text::decode::decode;
 use crate::spec::text::source::split;
 use crate::store::history::{EffectHistory, ResourceHistory};
 use crate::store::journal::chain::Head;
-use crate::store::journal::read::JournalReader;
-use crate::store::journal::read::JournalSet;
+use crate::store::journal::read::{JournalReader, JournalSet};
 use crate::store::read_model::model::ReadModel;
 
 requests! {
@@ -42,16 +38,14 @@ requests! {
 }
 
 pub(crate) async fn run(setup: &Context, args: &WhyArgs) -> CommandResult {
-    parse_subject(&args.what)?;
+    let subject = parse_subject(&args.what)?;
     let view = match &setup.server {
         Some(server) => server.send(Why(args.what.clone(), args.verify)).await?,
         None => view_here(setup, args).await?,
     };
-    let view: WhyView = match view {
+    let view = match view {
         Some(view) => view,
-        None => {
-            unsent_view(setup, &parse_subject(&args.what)?).await?.ok_or_else(|| unknown(args))?
-        }
+        None => unsent_view(setup, &subject).await?.ok_or_else(|| unknown(args))?,
     };
     setup.out.finish(&view, || why::text(&view, setup.out.color))
 }
@@ -64,7 +58,6 @@ fn unknown(args: &WhyArgs) -> CommandFailure {
     )
 }
 
-/// Returns the history in the state on this machine.
 async fn view_here(setup: &Context, args: &WhyArgs) -> CommandResult<Option<WhyView>> {
     if let Some(client) = daemon(setup).await? {
         return collect(setup, args, &TrailSource::Daemon(&client)).await;
@@ -123,18 +116,14 @@ fn parse_subject(text: &str) -> CommandResult<WhySubject> {
     }
 }
 
-/// Parses `KIND/NAME`, `Action/NAME`, or the name of an obligation, such as
-/// `acme:Invoice/default/jane;r2`.
+/// Parses `KIND/NAME`, `Action/NAME`, or an obligation such as `acme:Invoice/default/jane;r2`.
 fn resource(text: &str) -> CommandResult<Option<Key>> {
     if !text.contains('/') {
         return Ok(None);
     }
     let named = text.split_once(':').map_or(text, |(_, named)| named);
     let named = named.split_once(';').map_or(named, |(named, _)| named);
-    match named.parse::<Key>() {
-        Ok(key) if is_action(&key) => Ok(Some(key)),
-        Ok(_) | Err(_) => resources::parse_resource(named).map(Some),
-    }
+    resources::parse_resource_or_action(named).map(Some)
 }
 
 enum TrailSource<'a> {
@@ -191,8 +180,7 @@ fn view(
     };
     let chosen: Vec<&EffectHistory> = story.effects.iter().filter(meant).collect();
     let chosen = if chosen.is_empty() { story.effects.iter().collect() } else { chosen };
-    let approvals = merchant.unwrap_or(story).approvals.iter();
-    let approvals: Vec<_> = approvals.collect();
+    let approvals = &merchant.unwrap_or(story).approvals;
     let effects = chosen.into_iter().map(|effect| EffectHistoryView {
         author: author(&setup.root, &effect.intent.cause),
         approval: approvals
@@ -216,11 +204,8 @@ fn view(
     }
 }
 
-// The author of lines, from git, where the repository is present.
-
-/// Returns the author of the lines that caused an effect: of the newest change among its changed
-/// fields, or of the complete document. Files are relative to `root`. Returns `None` where the
-/// change was in no commit, or where git, the repository or the commit is missing.
+/// Returns the author of the newest change among an effect's fields, or of the complete document;
+/// files are relative to `root`. `None` where the commit, git or the repository is missing.
 pub(crate) fn author(root: &Path, cause: &Cause) -> Option<AuthorView> {
     let (commit, file, line) = (cause.commit.as_ref()?, cause.file.as_ref()?, cause.line?);
     let plain = !commit.is_empty() && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -259,28 +244,24 @@ fn document(git: &Git, commit: &str, file: &str, line: usize) -> Option<(usize, 
     Some((line, line.saturating_add(content.matches('\n').count())))
 }
 
-// The plan's answer about an argument that the journal does not know: a document of which nothing
-// was sent, or the plan itself.
-
 /// The fewest characters of a checksum that name a plan.
 const CHECKSUM_MIN: usize = 16;
 
-/// Returns the plan's answer; `None` if the plan does not know the argument either.
+/// Returns the plan's answer about what the journal does not know: a document of which nothing was
+/// sent, or the plan itself. Returns `None` if the plan does not know the argument either.
 pub(crate) async fn unsent_view(
     setup: &Context,
     wanted: &WhySubject,
 ) -> CommandResult<Option<WhyView>> {
     let plan = setup.query(PlanQuery).await?;
+    let checksum = &plan.checksum;
     Ok(match wanted {
         WhySubject::Resource(key) => {
             let step = plan.steps.iter().find(|step| step.key().as_ref() == Some(key));
             step.map(|step| make_view(&plan, Vec::new(), vec![unsent_resource(key, step)]))
         }
-        WhySubject::Remote(word)
-            if word.len() >= CHECKSUM_MIN && plan.checksum.starts_with(word) =>
-        {
-            let about =
-                format!("the checksum of the present plan, {}: not approved", plan.checksum);
+        WhySubject::Remote(word) if word.len() >= CHECKSUM_MIN && checksum.starts_with(word) => {
+            let about = format!("the checksum of the present plan, {checksum}: not approved");
             Some(make_view(&plan, vec![about], Vec::new()))
         }
         WhySubject::Remote(word) => {
@@ -290,7 +271,6 @@ pub(crate) async fn unsent_view(
     })
 }
 
-/// Returns the answer for an argument that has the form of a saved plan's name.
 fn saved_plan_name(word: &str) -> Option<String> {
     let digits = word.strip_prefix("plan-")?;
     let is_name = digits.len() == 12 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -11,6 +11,7 @@ use crate::cli::context::open::Context;
 use crate::cli::context::{machine, state_handle};
 use crate::cli::exit::CommandResult;
 use crate::config::setting::ProcessEnv;
+use crate::control::protocol::VERSION;
 use crate::engine::protocol::views::PlanView;
 use crate::kinds::schema::kind::Stamp;
 use crate::spec::tree::index::SpecIndex;
@@ -26,7 +27,6 @@ const STEPS_MAX: usize = 500;
 /// Seconds after which a date may have changed somewhere.
 const QUARTER_S: i64 = 15 * 60;
 
-/// Way to find a file unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UnchangedBy {
     Metadata,
@@ -59,11 +59,8 @@ pub(crate) struct FileMarks {
 
 /// Returns the last plan, if nothing that it was made from has changed.
 pub(crate) fn cached_plan(setup: &Context, look: UnchangedBy) -> CommandResult<Option<PlanView>> {
-    let peeked = match open_closed(
-        &setup.state,
-        &machine::owner(),
-        Some(&state_handle::mark_settings(&setup.config, &setup.state)?),
-    ) {
+    let mark = state_handle::mark_settings(&setup.config, &setup.state)?;
+    let peeked = match open_closed(&setup.state, &machine::owner(), Some(&mark)) {
         Ok(peeked) => peeked,
         Err(error @ OpenError::Lock(LockError::Held { .. })) => return Err(error.into()),
         // The command that opens the state afterwards reports any other error.
@@ -75,7 +72,7 @@ pub(crate) fn cached_plan(setup: &Context, look: UnchangedBy) -> CommandResult<O
     else {
         return Ok(None);
     };
-    let same = kept.program == program_version()
+    let same = kept.program == VERSION
         && kept.config == config_digest(setup)
         && (kept.position, kept.head) == (peeked.head.sequence, peeked.head.hash)
         && (kept.settled || kept.quarter == quarter())
@@ -88,16 +85,10 @@ pub(crate) fn cached_plan(setup: &Context, look: UnchangedBy) -> CommandResult<O
     Ok(plan.map(|plan| PlanView { commit: setup.commit(), ..plan }))
 }
 
-/// Returns the time before a load, for [`file_marks`].
-pub(crate) fn now_ns() -> i64 {
-    SystemClock.now().timestamp_nanos_opt().unwrap_or(0)
-}
-
 fn quarter() -> i64 {
     SystemClock.now().timestamp().div_euclid(QUARTER_S)
 }
 
-/// Returns the marks of the files, as this loader read them.
 pub(crate) fn file_marks(loader: &Loader, read_at_ns: i64) -> FileMarks {
     FileMarks { specs: loader.index(read_at_ns).header(), attached: loader.attached_files() }
 }
@@ -112,7 +103,7 @@ pub(crate) fn store_plan(setup: &Context, index: &dyn Index, seen: FileMarks, pl
     let config = config_digest(setup);
     let position = plan.position;
     let (settled, quarter) = (plan.steps.is_empty(), quarter());
-    let program = program_version();
+    let program = VERSION.to_owned();
     let kept = CachedPlan { program, config, position, head, settled, quarter, seen, plan: text };
     let mut bytes = Vec::new();
     if ciborium::into_writer(&kept, &mut bytes).is_ok() {
@@ -123,13 +114,7 @@ pub(crate) fn store_plan(setup: &Context, index: &dyn Index, seen: FileMarks, pl
     }
 }
 
-/// Returns the version of this program; another version may plan otherwise.
-fn program_version() -> String {
-    env!("CARGO_PKG_VERSION").to_owned()
-}
-
-/// Returns a digest of the configuration file and of the paths of specs and state. Each part is
-/// preceded by its length.
+/// Returns a digest of the configuration file and of the paths, each part behind its length.
 fn config_digest(setup: &Context) -> [u8; 32] {
     let mut hash = blake3::Hasher::new();
     let mut part = |bytes: &[u8]| {

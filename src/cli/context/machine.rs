@@ -17,8 +17,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::base::clock::{Clock, SystemClock, timestamp};
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
-use crate::render::progress;
-use crate::render::progress::Counter;
+use crate::render::progress::{self, Counter};
 use crate::store::disk::directory::LockOwner;
 
 /// Returns the holder of a lock, for the message of processes that find the lock taken.
@@ -46,13 +45,11 @@ pub(crate) fn rng() -> CommandResult<ChaCha20Rng> {
     Ok(ChaCha20Rng::from_seed(seed))
 }
 
-/// Returns the actor for the audit trail: the owner of this process.
 pub(crate) fn actor() -> String {
     format!("uid {}", rustix::process::geteuid().as_raw())
 }
 
-/// Returns a path argument as manifests name their files: relative to the folder of the
-/// configuration.
+/// Returns a path as manifests name their files: relative to the folder of the configuration.
 pub(crate) fn below(root: &Path, path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
@@ -60,10 +57,7 @@ pub(crate) fn below(root: &Path, path: &Path) -> PathBuf {
     plain.strip_prefix(&root).map_or(plain.clone(), Path::to_owned)
 }
 
-// Hardening of this process: leaves nothing for other users of the machine.
-
-/// Mode bits that new files and folders never have: only their owner may use them. sled itself asks
-/// for no mode.
+/// Mode bits that new files and folders never have; sled itself asks for no mode.
 const OTHERS: u32 = 0o077;
 
 /// Closes new files to other users, and keeps memory, which holds secrets, out of core dumps.
@@ -82,8 +76,7 @@ fn no_core_dumps() {
     }
 }
 
-/// Waits for the end of a program that has closed its streams; `None` if that takes longer than the
-/// limit.
+/// Waits for the end of a program that closed its streams; `None` beyond the limit.
 pub(crate) fn wait_for_end(
     child: &mut Child,
     limit: Duration,
@@ -104,10 +97,7 @@ pub(crate) fn wait_for_end(
     }
 }
 
-// Signals that end a command.
-
-/// Waits for SIGTERM or SIGINT, and returns the exit code of each. If neither can be received,
-/// waits for ever.
+/// Waits for SIGTERM or SIGINT and returns its exit code; for ever if neither can be received.
 pub(crate) async fn stop() -> Exit {
     let (Ok(mut term), Ok(mut int)) =
         (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
@@ -130,7 +120,6 @@ pub(crate) fn counter(total: u64, what: &str) -> Counter {
     counter
 }
 
-/// Ends the process at a signal, after it removed the counter from the terminal.
 fn end_cleanly() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
     if let Ok(runtime) = runtime {

@@ -13,9 +13,8 @@ use crate::cli::context::state_handle::{Embedded, EngineOptions, StateHandle, cl
 use crate::cli::context::{machine, state_handle};
 use crate::cli::exit::{CommandFailure, CommandResult, WAY_ON, local_only};
 use crate::cli::print::Printer;
-use crate::cli::remote;
-use crate::cli::remote::ServerClient;
-use crate::config::setting::{ConfigError, ProcessEnv};
+use crate::cli::remote::{self, ServerClient};
+use crate::config::setting::{ConfigError, ProcessEnv, resolve_optional};
 use crate::config::settings::{Config, FILE_NAME};
 use crate::engine::handles::shared::{
     EngineParts, EngineSettings, EngineShared, PartnerAccess, SecretError,
@@ -38,10 +37,8 @@ const FAILURES_MAX: u32 = 6;
 /// A configuration, the places it names, and the streams of the command.
 #[derive(Debug)]
 pub(crate) struct Context {
-    /// The streams that a command prints to.
     pub out: Printer,
     pub config: Config,
-    /// The folder of the configuration file.
     pub root: PathBuf,
     pub specs: PathBuf,
     pub state: PathBuf,
@@ -52,8 +49,7 @@ pub(crate) struct Context {
     config_named: bool,
     /// True if the command line named the state.
     pub(crate) state_named: bool,
-    /// The identity of the state, once it is known; an exchange of the key leaves the identity
-    /// unchanged.
+    /// The identity of the state, once known; an exchange of the key leaves it unchanged.
     pub(crate) identity: OnceLock<Identity>,
 }
 
@@ -86,20 +82,21 @@ impl Context {
         FolderLocation::from_config(&self.root, &self.specs)
     }
 
-    /// Returns the commit that is checked out in the folder of specs; a folder that is a link has
-    /// none.
+    /// Returns the commit checked out in the folder of specs; a folder that is a link has none.
     pub(crate) fn commit(&self) -> Option<String> {
         self.place().open().ok().and_then(|_| program::commit(&self.specs))
     }
 
-    pub(crate) fn loader(&self) -> Loader {
+    /// Returns a loader that has read the whole tree.
+    pub(crate) fn loaded_tree(&self) -> Loader {
         let prefix = machine::below(&self.root, &self.specs);
         let cx = ReadContext { kinds: KINDS, check: self.check.clone() };
-        Loader::new(self.place(), &prefix.to_string_lossy(), cx)
+        let mut loader = Loader::new(self.place(), &prefix.to_string_lossy(), cx);
+        loader.load_all();
+        loader
     }
 
-    /// Returns a loader of the same tree at a revision, extracted to this folder. `files` replaces
-    /// the folder of attachments.
+    /// Returns a loader of the tree at a revision; `files` replaces the folder of attachments.
     pub(crate) fn loader_of(
         &self,
         specs: &Path,
@@ -114,8 +111,7 @@ impl Context {
     }
 
     pub(crate) fn attachments_path(&self) -> CommandResult<Option<PathBuf>> {
-        let folder = self.config.secrets.attachments.as_ref();
-        Ok(folder.map(|folder| folder.get(&ProcessEnv)).transpose()?)
+        Ok(resolve_optional(self.config.secrets.attachments.as_ref(), &ProcessEnv)?)
     }
 
     /// Returns the reason for which live merchants are refused, if they are. Live money moves only
@@ -152,7 +148,7 @@ impl Context {
 
     /// Opens the existing state, and checks its owner.
     pub(crate) async fn open_state(&self, rebuild: bool) -> CommandResult<StateHandle> {
-        self.require_local()?;
+        self.require_local("this command", "it works on the state on this machine")?;
         self.require_state()?;
         self.check_owner(self.open(rebuild)?).await
     }
@@ -179,11 +175,9 @@ impl Context {
         Ok(open)
     }
 
-    fn require_local(&self) -> CommandResult<()> {
-        if self.server.is_some() {
-            return Err(local_only("this command", "it works on the state on this machine"));
-        }
-        Ok(())
+    /// Refuses a command that a daemon elsewhere cannot run, with the reason.
+    pub(crate) fn require_local(&self, what: &str, why: &str) -> CommandResult<()> {
+        if self.server.is_some() { Err(local_only(what, why)) } else { Ok(()) }
     }
 
     /// Opens the state.
@@ -191,7 +185,7 @@ impl Context {
     /// # Errors
     /// The state is not on this machine, but at the named daemon.
     fn open(&self, rebuild: bool) -> CommandResult<StateHandle> {
-        self.require_local()?;
+        self.require_local("this command", "it works on the state on this machine")?;
         let key = self.key_or_make()?;
         let state = OpenState::open(&self.opening(rebuild)?, &key)?;
         state_handle::print_finding(&state.found);
@@ -212,10 +206,7 @@ impl Context {
         open: &StateHandle,
         embedded: Option<&Embedded>,
     ) -> CommandResult<()> {
-        let id = match embedded {
-            Some(embedded) => Some(embedded.partner.client_id.clone()),
-            None => self.access().ok().map(|partner| partner.client_id),
-        };
+        let id = self.access(embedded).ok().map(|partner| partner.client_id);
         let digest_key = open.identity.digest_key();
         let digest = |id: Secret| keyed_digest(&digest_key, "client", id.expose().as_bytes());
         let known = open.state.facts.state_owner()?.map(|bound| bound.client);
@@ -228,19 +219,20 @@ impl Context {
 
     /// Returns the options for opening the state, with the holder of its lock.
     pub(crate) fn opening(&self, rebuild: bool) -> CommandResult<StateOptions> {
-        let (dir, marking) =
-            (self.state.clone(), Some(state_handle::mark_settings(&self.config, &self.state)?));
         Ok(StateOptions {
-            dir,
+            dir: self.state.clone(),
             owner: machine::owner(),
             boot: machine::boot_id(),
             rebuild,
-            marking,
+            marking: Some(state_handle::mark_settings(&self.config, &self.state)?),
         })
     }
 
-    /// Returns the partner application's own values.
-    pub(crate) fn access(&self) -> Result<PartnerAccess, SecretError> {
+    /// Returns the partner application's values: the embedded sandbox's, or the configured ones.
+    fn access(&self, embedded: Option<&Embedded>) -> Result<PartnerAccess, SecretError> {
+        if let Some(embedded) = embedded {
+            return Ok(embedded.partner.clone());
+        }
         let partner = &self.config.partner;
         let failed = |error: ConfigError| {
             let way_on = matches!(error, ConfigError::Unset { .. }).then(|| format!("; {WAY_ON}"));
@@ -264,10 +256,7 @@ impl Context {
         open: &StateHandle,
         how: EngineOptions,
     ) -> CommandResult<Arc<EngineShared>> {
-        let partner = match &how.embedded {
-            Some(embedded) => Ok(embedded.partner.clone()),
-            None => self.access(),
-        };
+        let partner = self.access(how.embedded.as_ref());
         let doubt = &self.config.doubt;
         let timeout = self.config.service.timeout.get(&ProcessEnv)?;
         let settings = EngineSettings {
@@ -304,10 +293,9 @@ impl Context {
     }
 
     pub(crate) fn secrets(&self) -> CommandResult<OpenedSecrets> {
-        let files = self.config.secrets.files.as_ref();
         Ok(OpenedSecrets {
             variables: self.config.open_variables(&ProcessEnv)?,
-            files: files.map(|files| files.get(&ProcessEnv)).transpose()?,
+            files: resolve_optional(self.config.secrets.files.as_ref(), &ProcessEnv)?,
             attachments: self.attachments()?,
             programs: self.config.secrets.exec.clone(),
             identity: self.config.secrets.age.clone(),

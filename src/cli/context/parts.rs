@@ -22,7 +22,7 @@ use crate::cli::print::print_note;
 use crate::client::request::{ClientCredentials, ServiceConfig};
 use crate::client::service_client::Client;
 use crate::client::transport::Transport;
-use crate::config::setting::ProcessEnv;
+use crate::config::setting::{ProcessEnv, resolve_optional};
 use crate::engine::handles::shared::PartnerAccess;
 use crate::http::public::public_routes::PublicRoutes;
 use crate::store::disk::directory::RealDisk;
@@ -34,8 +34,8 @@ use crate::store::vault::key::MasterKey;
 use crate::store::vault::keys::{KEYS_FILE, state_identity};
 use crate::store::vault::wrapping::Identity;
 
-/// Names in a folder that is a state, or was one.
 const PARTS: [&str; 4] = ["journal", "sled", "vault", RESTORING];
+const PEM_BYTES_MAX: u64 = 1 << 20;
 
 impl Context {
     /// Opens the state for a view. Where there is none, uses an empty temporary one that ends with
@@ -78,8 +78,7 @@ impl Context {
         self.draft_state()
     }
 
-    /// Returns the same as [`Self::future_state`], also where there is no key yet: nothing rests on
-    /// the key.
+    /// Returns the same as [`Self::future_state`], also without a key: nothing rests on the key.
     pub(crate) fn draft_state(&self) -> CommandResult<StateHandle> {
         if self.state_named {
             Err(self.absent("there is no state"))
@@ -118,39 +117,26 @@ impl Context {
         name.map(|name| self.state.with_file_name(name)).or_else(own)
     }
 
-    /// Returns an empty state in a temporary folder, under the existing key, else under a random
-    /// one.
+    /// Returns an empty state in a temporary folder, under the existing key or a random one.
     fn temporary_state(&self) -> CommandResult<StateHandle> {
         let mut bytes = [0; 32];
         machine::rng()?.fill_bytes(&mut bytes);
         let key = &self.key_if_exists()?.unwrap_or_else(|| MasterKey::new(bytes));
         let folder = TempTree::make()?;
-        let state = OpenState::open(
-            &StateOptions {
-                dir: folder.specs().to_owned(),
-                owner: machine::owner(),
-                boot: machine::boot_id(),
-                rebuild: false,
-                marking: None,
-            },
-            key,
-        )?;
+        let options = StateOptions {
+            dir: folder.specs.clone(),
+            owner: machine::owner(),
+            boot: machine::boot_id(),
+            rebuild: false,
+            marking: None,
+        };
+        let state = OpenState::open(&options, key)?;
         Ok(StateHandle::of(state, Some(folder)))
     }
-}
-
-/// Returns true if a folder holds a state, or a part of one.
-fn is_state(dir: &Path) -> bool {
-    PARTS.iter().any(|part| dir.join(part).exists())
-}
-
-impl Context {
-    /// Returns the key of the state, from the configuration or the file beside the state. Makes the
-    /// state's folder, and a key file for a state that has no keys yet.
+    /// Returns the state's key. Makes the folder, and a key file for a state that has no keys yet.
     pub(crate) fn key_or_make(&self) -> CommandResult<MasterKey> {
         make_dir(&self.state)?;
-        let made = self.config.secrets.key.is_some();
-        if made || self.state.join("vault").join(KEYS_FILE).exists() {
+        if self.config.secrets.key.is_some() || self.state.join("vault").join(KEYS_FILE).exists() {
             return self.existing_key();
         }
         let file = KeyFile::of(&self.state);
@@ -162,11 +148,8 @@ impl Context {
     pub(crate) fn existing_key(&self) -> CommandResult<MasterKey> {
         if let Some(setting) = &self.config.secrets.key {
             let bytes = setting.get(&ProcessEnv)?;
-            let bytes = bytes
-                .expose()
-                .try_into()
-                .map_err(|_| CommandFailure::bug("internal error: the key has another length"))?;
-            return Ok(MasterKey::new(bytes));
+            let wrong = |_| CommandFailure::bug("internal error: the key has another length");
+            return Ok(MasterKey::new(bytes.0.expose().try_into().map_err(wrong)?));
         }
         let file = KeyFile::of(&self.state);
         let found = file.read();
@@ -196,8 +179,7 @@ impl Context {
         if let Some(known) = self.identity.get() {
             return Ok(PublicRoutes::new(&known.digest_key()));
         }
-        let known = self.known_identity(&self.existing_key()?)?;
-        Ok(PublicRoutes::new(&known.digest_key()))
+        Ok(PublicRoutes::new(&self.known_identity(&self.existing_key()?)?.digest_key()))
     }
 
     /// Reads the identity of the state; a state that is not made yet gets the identity of its key.
@@ -211,10 +193,7 @@ impl Context {
         let known = state_identity(&disk, key).map_err(OpenError::from)?;
         Ok(self.identity.get_or_init(|| known).clone())
     }
-}
 
-impl Context {
-    /// Opens a folder of the state: `journal`, `archive` or `vault`.
     pub(crate) fn disk(&self, part: &str) -> CommandResult<Arc<dyn Disk>> {
         let path = self.state.join(part);
         let opened = RealDisk::open(&path).map_err(|error| {
@@ -228,12 +207,6 @@ impl Context {
     pub(crate) fn archive_disk(&self) -> CommandResult<Option<Arc<dyn Disk>>> {
         self.state.join("archive").is_dir().then(|| self.disk("archive")).transpose()
     }
-}
-
-/// Bytes that are read of a file of certificates, at most.
-const PEM_BYTES_MAX: u64 = 1 << 20;
-
-impl Context {
     pub(crate) fn client(
         &self,
         embedded: Option<&Embedded>,
@@ -245,7 +218,7 @@ impl Context {
             (embedded.base_url.clone(), embedded.base_url.clone(), embedded.ca.clone())
         } else {
             let base = url("service.base_url", config.base_url.as_ref())?.as_str().to_owned();
-            let web = config.web_url.as_ref().map(|web| web.get(&ProcessEnv)).transpose()?;
+            let web = resolve_optional(config.web_url.as_ref(), &ProcessEnv)?;
             let web = web.map_or_else(|| base.clone(), |web| web.as_str().to_owned());
             (base, web, self.ca()?)
         };
@@ -277,7 +250,11 @@ impl Context {
     }
 }
 
-/// Reads the certificates of a file.
+/// Returns true if a folder holds a state, or a part of one.
+fn is_state(dir: &Path) -> bool {
+    PARTS.iter().any(|part| dir.join(part).exists())
+}
+
 pub(crate) fn pem(path: &Path) -> Result<Vec<u8>, PathError> {
     let mut pem = Vec::new();
     open_file(path)?.take(PEM_BYTES_MAX).read_to_end(&mut pem)?;

@@ -7,8 +7,7 @@ mod program;
 mod tests;
 
 use std::fs::{File, Metadata};
-use std::io;
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,29 +29,21 @@ use crate::engine::handles::shared::{SecretError, SecretResolver};
 use crate::kinds::schema::kind::Variables;
 use crate::spec::tree::attachments::AttachmentFolder;
 
-/// Reads one variable of the environment.
 pub(crate) type ReadVariable = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 /// Secrets from the environment, from files, from programs and from sealed texts.
+#[derive(derive_more::Debug)]
+#[debug("OpenedSecrets({variables:?}, {files:?}, {:?})", programs.keys().collect::<Vec<_>>())]
 pub(crate) struct OpenedSecrets {
     pub variables: Variables,
     /// The folder beneath which files may be read.
     pub files: Option<PathBuf>,
-    /// The folder of files that specs may attach.
     pub attachments: Option<AttachmentFolder>,
     pub programs: Programs,
-    /// The file of the identity that opens sealed texts.
     pub identity: Option<Setting<PathBuf>>,
     /// The folder of the configuration, in which programs run.
     pub dir: PathBuf,
     pub env: ReadVariable,
-}
-
-impl std::fmt::Debug for OpenedSecrets {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let programs: Vec<&String> = self.programs.keys().collect();
-        write!(f, "OpenedSecrets({:?}, {:?}, {programs:?})", self.variables, self.files)
-    }
 }
 
 impl SecretResolver for OpenedSecrets {
@@ -125,7 +116,6 @@ impl OpenedSecrets {
         found.map_err(|why| format!("the program {name} {why}"))
     }
 
-    /// Opens a sealed text for the field at `place`.
     fn open_sealed(&self, sealed: &str, place: &str) -> Result<Secret, String> {
         let opened = self.keyring()?.open(sealed, place);
         opened.map_err(|error| format!("open its sealed text: {error}"))
@@ -139,8 +129,7 @@ impl OpenedSecrets {
         Keyring::read(&text).map_err(|error| format!("{}: {error}", path.display()))
     }
 
-    /// Returns the file of the identity: as a path of the configuration, or else beneath the folder
-    /// of secrets.
+    /// Returns the identity's file: as the configuration names it, or else beneath `secrets.files`.
     fn identity(&self) -> Result<Option<PathBuf>, String> {
         let Some(setting) = &self.identity else { return Ok(None) };
         let path =
@@ -160,8 +149,6 @@ fn run_blocking<T>(run: impl FnOnce() -> T) -> T {
         run()
     }
 }
-
-// Secrets in files: beneath one folder, without links, of limited size.
 
 const FILE_BYTES_MAX: u64 = 64 * 1024;
 
@@ -210,7 +197,6 @@ pub(crate) fn text(path: &Path) -> Result<Zeroizing<String>, String> {
     content(open_file(path).map_err(|error| format!("cannot be read: {error}"))?)
 }
 
-/// Reads the text of a small file.
 fn content(file: File) -> Result<Zeroizing<String>, String> {
     let broken = |error: io::Error| format!("cannot be read: {error}");
     let mut bytes = Zeroizing::new(Vec::new());

@@ -14,7 +14,6 @@ use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::engine::protocol::views::UnknownName;
 use crate::model::operator::StepSelection;
 
-/// Returns the scope of path arguments, `--target` and `--exclude`.
 pub(crate) fn scope(
     setup: &Context,
     paths: &[PathBuf],
@@ -35,9 +34,8 @@ pub(crate) fn check_paths(setup: &Context, paths: &[PathBuf]) -> CommandResult<(
     for path in paths {
         if !path.exists() {
             let what = format!("no such file or folder: {}", path.display());
-            return Err(
-                CommandFailure::input("reckon::choice::path", what).help(nearest_path(path))
-            );
+            let help = nearest_path(path);
+            return Err(CommandFailure::input("reckon::choice::path", what).help(help));
         }
         let inside = machine::below(&setup.root, path);
         if !inside.starts_with(&specs) && !specs.starts_with(&inside) {

@@ -10,8 +10,7 @@ use crate::base::hash::sha256;
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::exit::{CommandFailure, CommandResult};
-use crate::control::protocol::REQUEST_BYTES_MAX;
-use crate::control::protocol::{SentFile, SentTree, TreeContents};
+use crate::control::protocol::{REQUEST_BYTES_MAX, SentFile, SentTree, TreeContents};
 use crate::kinds::schema::kind::AttachmentFiles;
 use crate::spec::tree::attachments::AttachmentFolder;
 use crate::spec::tree::files::{Listing, read};
@@ -41,12 +40,10 @@ pub(crate) fn read_tree(setup: &Context) -> CommandResult<SentTree> {
     Ok(SentTree { prefix, commit: setup.commit(), files, attached: attached_files(setup)? })
 }
 
-/// Returns every file of a tree, with its content.
 fn contents(root: &FolderLocation) -> CommandResult<Vec<(String, Vec<u8>)>> {
     let Listing { files, problems: troubles } = Listing::of(root, "");
     if let Some(trouble) = troubles.into_values().next() {
-        let place = root.path().join(&trouble.path);
-        let what = format!("{}: {}", place.display(), trouble.message);
+        let what = format!("{}: {}", root.path().join(&trouble.path).display(), trouble.message);
         return Err(CommandFailure::input(trouble.code, what).help(trouble.help));
     }
     let opened = root.open().map_err(|error| {
@@ -62,13 +59,11 @@ fn contents(root: &FolderLocation) -> CommandResult<Vec<(String, Vec<u8>)>> {
     files.into_keys().map(content).collect()
 }
 
-/// Returns size and digest of the files that documents name; `None` where the configuration opens
-/// no folder of them.
+/// Returns size and digest of the files that documents name; `None` where no folder is open.
 fn attached_files(setup: &Context) -> CommandResult<Option<BTreeMap<String, SentFile>>> {
     let Some(folder) = setup.attachments_path()? else { return Ok(None) };
     let folder = AttachmentFolder::new(FolderLocation::from_config(&setup.root, &folder));
-    let mut loader = setup.loader();
-    loader.load_all();
+    let loader = setup.loaded_tree();
     let known = loader.attached_files().into_iter().filter_map(|(path, _)| {
         let found = folder.inspect(&path).ok()?;
         Some((path, SentFile { size: found.size, sha256: found.sha256 }))
@@ -85,7 +80,6 @@ pub(crate) fn digests(sent: &SentTree) -> TreeContents {
     }
 }
 
-/// Returns the digests of a tree on this machine.
 pub(crate) fn local_digests(root: &FolderLocation) -> CommandResult<TreeContents> {
     let files = contents(root)?.into_iter();
     let files = files.map(|(path, content)| (path, sha256(&content))).collect();

@@ -3,6 +3,7 @@
 
 use tokio::sync::mpsc;
 
+use crate::base::clock::{Clock, SystemClock};
 use crate::cli::context::git::committed::TrackedSpecs;
 use crate::cli::context::open::Context;
 use crate::cli::context::state_handle::{EngineOptions, StateHandle};
@@ -11,8 +12,7 @@ use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::cli::remote::Daemon;
 use crate::control::handle::Control;
 use crate::control::protocol::ControlRequest;
-use crate::control::requests;
-use crate::control::requests::Request;
+use crate::control::requests::{self, Request};
 use crate::control::socket::SocketClient;
 use crate::engine::core::coordinator::{Engine, RunUntil};
 use crate::engine::protocol::input::EngineInput;
@@ -59,7 +59,6 @@ impl OwnState {
         reply.map_err(CommandFailure::from)
     }
 
-    /// Records a person's decision, without a run of the engine.
     async fn record(&mut self, request: ControlRequest) -> CommandResult<Reply> {
         let command = requests::engine_command(request, machine::actor())?;
         Ok(self.engine.command(command).await?)
@@ -83,9 +82,9 @@ pub(crate) struct LoadedTree {
 
 impl LoadedTree {
     pub(crate) fn now(setup: &Context) -> Self {
-        let before = cache::now_ns();
-        let mut loader = setup.loader();
-        loader.load_all();
+        // The time before the load, for the marks of the files.
+        let before = SystemClock.now().timestamp_nanos_opt().unwrap_or(0);
+        let loader = setup.loaded_tree();
         Self { loader, before }
     }
 }
@@ -96,8 +95,7 @@ impl StateSession {
         Self::connect(setup, None, setup.open_state(false)).await
     }
 
-    /// Connects to the daemon, or opens the state with a loaded tree. Makes a state where there is
-    /// none.
+    /// Connects to the daemon, or opens the state, an existing or a new one, with a loaded tree.
     pub(crate) async fn open_with(setup: &Context, loaded: LoadedTree) -> CommandResult<Self> {
         Self::connect(setup, Some(loaded), setup.make_state()).await
     }
@@ -122,8 +120,7 @@ impl StateSession {
         Ok(session)
     }
 
-    /// Opens a draft of the state that a command would make, under its key. Returns `None` if there
-    /// is a state or a daemon.
+    /// Opens a draft of the state to be made, under its key; `None` beside a state or a daemon.
     pub(crate) async fn future(setup: &Context) -> CommandResult<Option<Self>> {
         Self::draft_of(setup, || setup.future_state()).await
     }
@@ -167,10 +164,7 @@ impl StateSession {
     pub(crate) async fn ask<Q: Query>(&self, query: Q) -> CommandResult<Q::Answer> {
         match self {
             Self::Daemon(client) => Ok(client.send(query).await?),
-            Self::Own(own) => {
-                let reply = own.engine.answer(query.into_query())?;
-                Ok(requests::typed::<Q>(reply)?)
-            }
+            Self::Own(own) => Ok(requests::typed::<Q>(own.engine.answer(query.into_query())?)?),
         }
     }
 
@@ -182,10 +176,7 @@ impl StateSession {
     pub(crate) async fn record<R: Request>(&mut self, request: R) -> CommandResult<R::Response> {
         match self {
             Self::Daemon(client) => Ok(client.send(request).await?),
-            Self::Own(own) => {
-                let reply = own.record(request.into_request()).await?;
-                Ok(requests::typed::<R>(reply)?)
-            }
+            Self::Own(own) => Ok(requests::typed::<R>(own.record(request.into_request()).await?)?),
         }
     }
 
@@ -210,21 +201,18 @@ impl Context {
         session.end(self, answer).await
     }
 
-    /// Sends a request to the holder of the state. A state of this process does just this request,
-    /// and nothing that a document asks for.
+    /// Sends a request to the holder of the state. A state of this process does nothing else.
     pub(crate) async fn send<R: Request>(&self, request: R) -> CommandResult<R::Response> {
         match StateSession::open(self).await? {
             StateSession::Daemon(client) => Ok(client.send(request).await?),
             StateSession::Own(own) => {
-                let reply = own.run_request(self, request.into_request()).await?;
-                Ok(requests::typed::<R>(reply)?)
+                Ok(requests::typed::<R>(own.run_request(self, request.into_request()).await?)?)
             }
         }
     }
 }
 
-/// Returns the process that holds the state, if one answers: the named daemon, or else the one on
-/// this machine.
+/// Returns the named daemon, or else the one that holds the state on this machine, if it answers.
 pub(crate) async fn daemon(setup: &Context) -> CommandResult<Option<Daemon>> {
     if let Some(server) = &setup.server {
         return Ok(Some(Daemon::Server(server.clone())));

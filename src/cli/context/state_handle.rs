@@ -11,7 +11,7 @@ use crate::cli::context::git::tree::TempTree;
 use crate::cli::context::machine;
 use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::cli::print::print_note;
-use crate::config::setting::ProcessEnv;
+use crate::config::setting::{ProcessEnv, resolve_optional};
 use crate::config::settings::Config;
 use crate::engine::handles::shared::{PartnerAccess, SecretResolver};
 use crate::http::public::public_routes::PublicRoutes;
@@ -31,8 +31,7 @@ pub(crate) struct Embedded {
     pub clock: SharedClock,
 }
 
-/// Returns the clock: the embedded sandbox's own, so that steps which wait for a moment can be
-/// rehearsed, or the system's.
+/// Returns the clock: the embedded sandbox's, for rehearsals of waiting steps, or the system's.
 pub(crate) fn clock(embedded: Option<&Embedded>) -> SharedClock {
     match embedded {
         Some(embedded) => embedded.clock.clone(),
@@ -42,7 +41,6 @@ pub(crate) fn clock(embedded: Option<&Embedded>) -> SharedClock {
 
 #[derive(Default)]
 pub(crate) struct EngineOptions {
-    /// The embedded sandbox, where it replaces the service.
     pub embedded: Option<Embedded>,
     /// Source of secrets, if not the environment and files.
     pub secrets: Option<Arc<dyn SecretResolver>>,
@@ -73,20 +71,14 @@ impl StateHandle {
 /// Makes a folder that only its owner can enter, or restricts an existing one to its owner.
 pub(crate) fn make_dir(dir: &Path) -> CommandResult<()> {
     private_dir(dir).map_err(|error| {
-        CommandFailure::environment(
-            "reckon::state::dir",
-            format!("make {}: {error}", dir.display()),
-        )
+        let what = format!("make {}: {error}", dir.display());
+        CommandFailure::environment("reckon::state::dir", what)
     })
 }
 
-// The mark of the state: its folder, and the messages about it when a state is opened.
-
-/// Returns the settings of this state's mark: its folder is the one that the configuration names,
-/// else one beside the state.
+/// Returns the settings of the state's mark, whose folder is configured, or beside the state.
 pub(crate) fn mark_settings(config: &Config, state: &Path) -> CommandResult<MarkOptions> {
-    let named = config.state_mark.as_ref();
-    let named = named.map(|folder| folder.get(&ProcessEnv)).transpose()?;
+    let named = resolve_optional(config.state_mark.as_ref(), &ProcessEnv)?;
     let mut fresh = [0; 16];
     machine::rng()?.fill_bytes(&mut fresh);
     Ok(MarkOptions {
@@ -106,7 +98,6 @@ fn default_folder(state: &Path) -> PathBuf {
     absolute.with_file_name(name)
 }
 
-/// Prints to standard error the finding about the mark.
 pub(crate) fn print_finding(found: &OpenReport) {
     if let Some(RollbackDetected { marked, head, epoch }) = &found.put_back {
         print_note(&format!(

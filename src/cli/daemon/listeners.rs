@@ -4,8 +4,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::future::Future;
-use std::io;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::SocketAddr;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
@@ -33,27 +32,21 @@ const EVENTS_MAX: usize = 256;
 
 /// The open listeners, and the channels behind them.
 pub(crate) struct Listeners {
-    /// Sends events to the engine.
     pub(crate) sender: mpsc::Sender<EngineInput>,
-    /// The engine's end of the channel.
     pub(crate) events: mpsc::Receiver<EngineInput>,
-    /// Sends requests to the engine.
     pub(crate) control: Control,
     /// Set once the daemon does its work.
     pub(crate) ready: watch::Sender<bool>,
-    /// Closes the listeners.
     pub(crate) ending: watch::Sender<bool>,
     pub(crate) sockets: Sockets,
     /// Address of the private listener, for operators.
     pub(crate) private: SocketAddr,
-    /// Address for the service and for applicants: equal to `private`, unless the public listener
-    /// has an address of its own.
+    /// Address for the service and applicants: `private` unless the public listener has its own.
     pub(crate) outside: SocketAddr,
 }
 
 impl Listeners {
-    /// Opens the listeners. After an earlier configuration they keep its sockets where the addresses
-    /// are the same, and go on counting.
+    /// Opens the listeners; earlier sockets of the same addresses stay, and go on counting.
     pub(crate) async fn open(
         setup: &Context,
         rehearses: bool,
@@ -74,13 +67,11 @@ impl Listeners {
         Ok(Self { sender, events, control, ready, ending, sockets, private, outside })
     }
 
-    /// Returns a future that ends when the daemon does.
     pub(crate) fn until_end(&self) -> impl Future<Output = ()> + Send + use<> {
         over(&self.ending.subscribe())
     }
 }
 
-/// The sockets of the listeners.
 #[derive(Debug, Clone)]
 pub(crate) struct Sockets {
     private: BoundSocket,
@@ -89,16 +80,13 @@ pub(crate) struct Sockets {
 }
 
 impl Sockets {
-    /// Listens at the configured addresses, through the earlier sockets where they listen there
-    /// already.
+    /// Listens at the configured addresses, through earlier sockets that listen there already.
     async fn bind(setup: &Context, earlier: Option<&Self>) -> CommandResult<Self> {
-        let earlier_public = earlier.and_then(|earlier| earlier.public.as_ref());
+        let before = earlier.and_then(|earlier| earlier.public.as_ref());
         let listen = setup.config.listen.get(&ProcessEnv)?;
         let private = bind("listen", listen, earlier.map(|earlier| &earlier.private)).await?;
         let public = match &setup.config.public_listen {
-            Some(listen) => {
-                Some(bind("public_listen", listen.get(&ProcessEnv)?, earlier_public).await?)
-            }
+            Some(listen) => Some(bind("public_listen", listen.get(&ProcessEnv)?, before).await?),
             None => None,
         };
         Ok(Self { private, public })
@@ -123,7 +111,6 @@ fn cannot_listen(error: &HttpError, setting: &str) -> CommandFailure {
         .help(format!("choose another address: {setting} in reckon.yaml"))
 }
 
-/// Serves the private and the public listener, and returns their addresses.
 fn listen(
     setup: &Context,
     sockets: &Sockets,
@@ -178,11 +165,8 @@ fn over(ended: &watch::Receiver<bool>) -> impl Future<Output = ()> + Send + use<
 // The daemon's token file, `STATE/api.token`: made at the first start, readable by its owner alone
 // (design.md part 4).
 
-/// Name of the token file in the state directory.
 pub(crate) const TOKEN_FILE: &str = "api.token";
-/// Random bytes of a generated token.
 const TOKEN_BYTES: usize = 32;
-/// Bytes that are read of a token file at most.
 const FILE_BYTES_MAX: u64 = 64 * 1024;
 
 /// Returns the tokens of the file; makes a file with one token if there is none.
@@ -222,8 +206,7 @@ fn text(path: &Path) -> io::Result<Option<Zeroizing<String>>> {
     Ok(Some(text))
 }
 
-/// Makes a file with one token. This process holds the lock of the state, so no other process makes
-/// one.
+/// Makes a file with one token; the lock of the state keeps other processes from doing so.
 fn make(path: &Path) -> io::Result<Zeroizing<String>> {
     let mut bytes = Zeroizing::new([0; TOKEN_BYTES]);
     getrandom::fill(bytes.as_mut_slice()).map_err(io::Error::other)?;

@@ -15,8 +15,7 @@ use serde::Serialize;
 use crate::base::folder_location::FolderLocation;
 use crate::cli::commands::{hook_trials, links, why};
 use crate::cli::context::git::committed::TrackedSpecs;
-use crate::cli::context::git::tree;
-use crate::cli::context::git::tree::TempTree;
+use crate::cli::context::git::tree::{self, TempTree};
 use crate::cli::context::open::Context;
 use crate::cli::context::{machine, sent_tree};
 use crate::cli::exit::{CommandFailure, CommandResult};
@@ -71,10 +70,8 @@ impl DaemonQueries {
 
     fn plan_of_sent_tree(&self, sent: SentTree, question: EngineQuery) -> CommandResult<Reply> {
         if !matches!(question, EngineQuery::Plan | EngineQuery::Scoped(_) | EngineQuery::Save(_)) {
-            return Err(CommandFailure::input(
-                "reckon::server::question",
-                "a sent tree can only be planned",
-            ));
+            let what = "a sent tree can only be planned";
+            return Err(CommandFailure::input("reckon::server::question", what));
         }
         let _waiting = self.waiting.take_place()?;
         let _one = self.planning.lock();
@@ -84,7 +81,7 @@ impl DaemonQueries {
             attached.map(|files| -> Arc<dyn AttachmentFiles> { Arc::new(SentFiles(files)) });
         let mut check = self.setup.check.clone();
         check.files = attached.or(check.files);
-        let mut loader = Loader::new(folder.specs(), &prefix, ReadContext { kinds: KINDS, check });
+        let mut loader = Loader::new(&folder.specs, &prefix, ReadContext { kinds: KINDS, check });
         loader.load_all();
         let specs = TrackedSpecs::at(loader, commit);
         let engine = Engine::new(self.shared_copy()?, Box::new(specs))?;
@@ -158,7 +155,6 @@ fn json_reply(value: impl Serialize) -> CommandResult<Reply> {
     Ok(Reply::Local(LocalReply(serde_json::to_value(value).map_err(CommandFailure::bug)?)))
 }
 
-/// Writes a sent tree into a folder of its own.
 fn write_tree(files: &BTreeMap<String, String>) -> CommandResult<TempTree> {
     let folder = TempTree::make()?;
     for (path, text) in files {
@@ -167,7 +163,7 @@ fn write_tree(files: &BTreeMap<String, String>) -> CommandResult<TempTree> {
             let what = format!("invalid path in the sent tree: {path:?}");
             return Err(CommandFailure::input("reckon::server::path", what));
         }
-        tree::write(&folder.specs().join(path), text.as_bytes()).map_err(|error| {
+        tree::write(&folder.specs.join(path), text.as_bytes()).map_err(|error| {
             let what = format!("store the sent tree: {error}");
             CommandFailure::environment("reckon::server::keep", what)
         })?;

@@ -20,12 +20,11 @@ use crate::cli::daemon::listeners::{Listeners, Sockets};
 use crate::cli::daemon::scripts::read_scripts;
 use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::cli::print::Printer;
-use crate::config::setting::ProcessEnv;
+use crate::config::setting::{ProcessEnv, resolve_optional};
 use crate::control::handle::Control;
 use crate::engine::protocol::input::ScriptSet;
 use crate::watch::files::FileWatch;
 
-/// Problems in a status, at most.
 const PROBLEMS_MAX: usize = 3;
 
 /// The parts of a daemon that stay for its life.
@@ -37,18 +36,12 @@ pub(crate) struct DaemonParts<'a> {
     pub embedded: Option<&'a EmbeddedSandbox>,
 }
 
-/// A configuration, with its listeners.
 pub(crate) struct Configuration {
     pub setup: Arc<Context>,
     pub listeners: Listeners,
     pub scripts: ScriptSet,
 }
 
-pub(crate) fn watch_files(setup: &Context) -> FileWatch {
-    FileWatch::new(vec![setup.root.join(&*setup.config.file)])
-}
-
-/// Reads the configuration again whenever it changes.
 pub(crate) struct Reloader<'a> {
     parts: DaemonParts<'a>,
     files: FileWatch,
@@ -56,7 +49,6 @@ pub(crate) struct Reloader<'a> {
     now: PresentConfiguration,
 }
 
-/// The configuration in use.
 struct PresentConfiguration {
     setup: Arc<Context>,
     sockets: Sockets,
@@ -77,12 +69,10 @@ impl<'a> Reloader<'a> {
         Self { parts, files, hangup, now: PresentConfiguration::of(now) }
     }
 
-    /// Notes the configuration in use.
     pub(crate) fn follow(&mut self, now: &Configuration) {
         self.now = PresentConfiguration::of(now);
     }
 
-    /// Waits for a configuration without problems.
     pub(crate) async fn next(&mut self) -> Configuration {
         loop {
             self.change_or_hangup().await;
@@ -126,17 +116,15 @@ impl<'a> Reloader<'a> {
         if setup.state != self.now.setup.state {
             return Err(fixed("state"));
         }
-        let mark = |setup: &Context| {
-            setup.config.state_mark.as_ref().map(|folder| folder.get(&ProcessEnv)).transpose()
-        };
+        let mark =
+            |setup: &Context| resolve_optional(setup.config.state_mark.as_ref(), &ProcessEnv);
         if mark(setup)? != mark(&self.now.setup)? {
             return Err(fixed("state_mark"));
         }
         // Another key than that of the open state is refused here.
         setup.known_identity(&setup.existing_key()?)?;
-        let base_url = |setup: &Context| {
-            setup.config.service.base_url.as_ref().map(|url| url.get(&ProcessEnv)).transpose()
-        };
+        let base_url =
+            |setup: &Context| resolve_optional(setup.config.service.base_url.as_ref(), &ProcessEnv);
         if embedded.is_some() && base_url(setup)? != base_url(&self.now.setup)? {
             return Err(fixed("service.base_url"));
         }
@@ -150,7 +138,6 @@ impl<'a> Reloader<'a> {
         Ok(())
     }
 
-    /// Reports a configuration that is not used.
     fn refuse(&self, failure: &CommandFailure) {
         let problem = problem_text(failure);
         let file = &self.now.setup.config.file;

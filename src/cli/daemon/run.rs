@@ -14,11 +14,9 @@ use tokio::task::JoinHandle;
 use crate::base::clock::{Clock, SystemClock};
 use crate::base::hash::Digest;
 use crate::cli::args::options::{Cli, RunArgs};
-use crate::cli::commands::sandbox::command;
-use crate::cli::commands::sandbox::command::{EmbeddedSandbox, WebhookAddresses};
+use crate::cli::commands::sandbox::command::{self, EmbeddedSandbox, WebhookAddresses};
 use crate::cli::commands::signed::approval::keep_examining;
-use crate::cli::commands::store::rekeyer;
-use crate::cli::commands::store::{compaction, retention};
+use crate::cli::commands::store::{compaction, rekeyer, retention};
 use crate::cli::context::git::committed::TrackedSpecs;
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
@@ -26,11 +24,10 @@ use crate::cli::context::session::daemon;
 use crate::cli::context::state_handle::{EngineOptions, StateHandle};
 use crate::cli::daemon::listeners::{Listeners, TOKEN_FILE};
 use crate::cli::daemon::local_queries::DaemonQueries;
-use crate::cli::daemon::reload;
 use crate::cli::daemon::reload::{Configuration, DaemonParts, Reloader};
 use crate::cli::daemon::scripts::{read_scripts, watch_scripts};
 use crate::cli::daemon::targets::DaemonNotifier;
-use crate::cli::exit::{CommandFailure, CommandResult, Exit, local_only};
+use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::print::Printer;
 use crate::control::handle::Control;
 use crate::control::socket::ControlSocket;
@@ -47,12 +44,11 @@ use crate::watch::tree;
 const REPORT_EVERY: Duration = Duration::from_millis(200);
 
 pub(crate) async fn run(cli: &Cli, args: &RunArgs, out: Printer) -> CommandResult {
-    let mut watch = reload::watch_files(&Context::load(cli, out)?);
+    let first = Context::load(cli, out)?;
+    let mut watch = FileWatch::new(vec![first.root.join(&*first.config.file)]);
     // Read again behind the begin of the watch: no change falls between the two.
     let setup = Arc::new(Context::load(cli, out)?);
-    if setup.server.is_some() {
-        return Err(local_only("`run`", "it starts the daemon itself"));
-    }
+    setup.require_local("`run`", "it starts the daemon itself")?;
     if daemon(&setup).await?.is_some() {
         let what = format!("another process holds the state {}", setup.state.display());
         return Err(CommandFailure::environment("reckon::state::locked", what));
@@ -105,13 +101,11 @@ async fn serve_all(
     result
 }
 
-/// The end of a run under one configuration.
 enum ServedUntil {
     Stopped(Exit),
     Replaced(Box<Configuration>),
 }
 
-/// Runs the engine and all that serves it under one configuration.
 async fn serve(
     parts: DaemonParts<'_>,
     now: Configuration,
@@ -126,8 +120,7 @@ async fn serve(
     ready.send_replace(true);
     engine.read_in_background();
     engine.start_sweeps();
-    let overviews = engine.overviews();
-    let approvals = keep_examining(&setup, parts.open, sender.clone(), overviews);
+    let approvals = keep_examining(&setup, parts.open, sender.clone(), engine.overviews());
     let running = engine.run(events, RunUntil::Stopped);
     let ended = run_until_replaced(running, approvals, reloader, (&ending, sender)).await;
     ending.send_replace(true);
@@ -170,7 +163,6 @@ async fn run_until_replaced(
     }
 }
 
-/// Starts what works beside the engine.
 fn start_tasks(
     setup: &Arc<Context>,
     listeners: &Listeners,
@@ -209,7 +201,6 @@ async fn stop_at_signal(
     }
 }
 
-/// Builds the engine of a configuration, with its hooks, notifications and upkeep.
 fn prepare(parts: DaemonParts<'_>, now: &Configuration) -> CommandResult<Engine> {
     let DaemonParts { open, embedded, .. } = parts;
     let Configuration { setup, listeners, scripts } = now;
@@ -238,8 +229,7 @@ fn engine(
     embedded: Option<(&EmbeddedSandbox, WebhookAddresses)>,
     control: &Control,
 ) -> CommandResult<Engine> {
-    let mut loader = setup.loader();
-    loader.load_all();
+    let loader = setup.loaded_tree();
     let how = EngineOptions {
         embedded: embedded.as_ref().map(|(one, _)| one.access.clone()),
         secrets: embedded.map(|(one, addresses)| one.secrets(setup, addresses)).transpose()?,
@@ -250,7 +240,6 @@ fn engine(
     Ok(Engine::new(shared, Box::new(TrackedSpecs::of(loader, setup.place())))?)
 }
 
-/// Writes the daemon's addresses to a file, and prints them.
 fn announce(
     setup: &Context,
     embedded: Option<&EmbeddedSandbox>,
@@ -260,10 +249,8 @@ fn announce(
     let addresses = json!({"http": format!("http://{address}"), "sandbox": service});
     let path = setup.state.join("addresses.json");
     std::fs::write(&path, addresses.to_string()).map_err(|error| {
-        CommandFailure::environment(
-            "reckon::state::write",
-            format!("write {}: {error}", path.display()),
-        )
+        let what = format!("write {}: {error}", path.display());
+        CommandFailure::environment("reckon::state::write", what)
     })?;
     if let Some(service) = &service {
         setup.out.text(&format!("sandbox   {service}"))?;

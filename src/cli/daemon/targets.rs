@@ -8,15 +8,14 @@ use crate::base::clock::SystemClock;
 use crate::base::secret::Secret;
 use crate::cli::commands::sandbox::command::WebhookAddresses;
 use crate::cli::context::open::Context;
-use crate::config::notify::{MailEncryption, MailTarget, NotifyTarget, WebFormat};
+use crate::config::notify::{MailTarget, NotifyTarget};
 use crate::config::setting::{ConfigError, EnvSource, FromText, ProcessEnv, Setting};
 use crate::config::settings::Config;
 use crate::engine::hooks::notify::{DeliveryAttempt, NotificationSender};
 use crate::engine::protocol::payers::IntakeLink;
 use crate::notify::deliver::Notifier;
-use crate::notify::message;
 use crate::notify::message::{
-    DeliveryResult, NotificationTarget, OutgoingNotification, SmtpLogin, SmtpTarget,
+    DeliveryResult, NotificationTarget, OutgoingNotification, SmtpEncryption, SmtpLogin, SmtpTarget,
 };
 
 const PORT: u16 = 587;
@@ -55,10 +54,7 @@ impl SettingReader<'_> {
         match target {
             NotifyTarget::Web { url, form, at_least_once: _ } => {
                 let (url, form) = (self.get(url), self.get(form));
-                Some(NotificationTarget::Web {
-                    url: Secret::from(url?.expose()),
-                    form: form_of(form?),
-                })
+                Some(NotificationTarget::Web { url: url?.0, form: form? })
             }
             NotifyTarget::Mail(mail) => Some(NotificationTarget::Mail(Box::new(self.mail(mail)?))),
         }
@@ -66,25 +62,15 @@ impl SettingReader<'_> {
 
     /// Reads every setting, so that all errors are collected before the first one ends it.
     fn mail(&mut self, mail: &MailTarget) -> Option<SmtpTarget> {
-        let MailTarget {
-            to,
-            allows_any_recipient: _,
-            from,
-            host,
-            port,
-            user,
-            password,
-            encryption,
-            at_least_once: _,
-        } = mail;
+        let MailTarget { to, from, host, port, user, password, encryption, .. } = mail;
         let to: Vec<_> = to.iter().map(|to| self.get(to)).collect();
         let (from, host, encryption) = (self.get(from), self.get(host), self.get(encryption));
         let port = port.as_ref().map(|port| self.get(port));
         let login = self.login(user.as_ref(), password.as_ref());
-        let encryption = encryption_of(encryption?);
+        let encryption = encryption?;
         Some(SmtpTarget {
-            to: to.into_iter().map(|to| Some(Secret::from(to?.expose()))).collect::<Option<_>>()?,
-            from: Secret::from(from?.expose()),
+            to: to.into_iter().map(|to| Some(to?.0)).collect::<Option<_>>()?,
+            from: from?.0,
             host: host?,
             port: port.unwrap_or_else(|| Some(usual_port(encryption)))?,
             login,
@@ -108,30 +94,12 @@ impl SettingReader<'_> {
     }
 }
 
-fn form_of(form: WebFormat) -> message::BodyFormat {
-    match form {
-        WebFormat::Json => message::BodyFormat::Json,
-        WebFormat::Chat => message::BodyFormat::Chat,
-    }
-}
-
-fn encryption_of(encryption: MailEncryption) -> message::SmtpEncryption {
+fn usual_port(encryption: SmtpEncryption) -> u16 {
     match encryption {
-        MailEncryption::Starttls => message::SmtpEncryption::Starttls,
-        MailEncryption::Tls => message::SmtpEncryption::Tls,
-        MailEncryption::None => message::SmtpEncryption::None,
+        SmtpEncryption::Tls => PORT_TLS,
+        SmtpEncryption::Starttls | SmtpEncryption::None => PORT,
     }
 }
-
-fn usual_port(encryption: message::SmtpEncryption) -> u16 {
-    match encryption {
-        message::SmtpEncryption::Tls => PORT_TLS,
-        message::SmtpEncryption::Starttls | message::SmtpEncryption::None => PORT,
-    }
-}
-
-// Delivery of the notifications of hooks to the targets of the configuration, which are read when
-// the first one is needed.
 
 #[derive(derive_more::Debug)]
 #[debug("Post(…)")]
@@ -207,6 +175,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::notify::message::BodyFormat;
 
     fn read(body: &str) -> Result<BTreeMap<String, NotificationTarget>, Vec<ConfigError>> {
         let text = format!("apiVersion: reckon.dev/v1\nkind: Config\nnotify:\n{body}");
@@ -238,8 +207,7 @@ mod tests {
         .unwrap();
         assert_eq!(targets.keys().collect::<Vec<_>>(), ["chat", "payers", "program"]);
         assert!(!format!("{targets:?}").contains("canary"), "{targets:?}");
-        let Some(NotificationTarget::Web { url, form: message::BodyFormat::Chat }) =
-            targets.get("chat")
+        let Some(NotificationTarget::Web { url, form: BodyFormat::Chat }) = targets.get("chat")
         else {
             panic!("{targets:?}")
         };
@@ -254,9 +222,9 @@ mod tests {
     #[test]
     fn the_port_follows_the_encryption_where_none_is_written() {
         let port = |body: &str| (mail(body).port, mail(body).encryption);
-        assert_eq!(port("host: s.example"), (587, message::SmtpEncryption::Starttls));
-        assert_eq!(port("host: s.example, encryption: tls"), (465, message::SmtpEncryption::Tls));
-        assert_eq!(port("host: 127.0.0.1, encryption: none"), (587, message::SmtpEncryption::None));
+        assert_eq!(port("host: s.example"), (587, SmtpEncryption::Starttls));
+        assert_eq!(port("host: s.example, encryption: tls"), (465, SmtpEncryption::Tls));
+        assert_eq!(port("host: 127.0.0.1, encryption: none"), (587, SmtpEncryption::None));
         assert_eq!(port("host: s.example, port: 2525").0, 2525);
     }
 

@@ -1,8 +1,9 @@
 //! Laws of `reckon.yaml`.
 
 use super::*;
-use crate::config::notify::{MailEncryption, NotifyTarget, WebFormat};
+use crate::config::notify::NotifyTarget;
 use crate::config::read::{InvalidConfig, LoadError};
+use crate::notify::message::{BodyFormat, SmtpEncryption};
 
 const HEAD: &str = "apiVersion: reckon.dev/v1\nkind: Config\n";
 const NOTHING: fn(&str) -> Option<String> = |_| None;
@@ -75,7 +76,7 @@ fn every_key_of_the_design_is_read() {
     assert!(cx.files.is_some(), "specs may name what is in it");
     let base = config.service.base_url.as_ref().unwrap().get(&env).unwrap();
     assert_eq!(base.as_str(), "https://127.0.0.1:8700");
-    assert_eq!(config.secrets.key.as_ref().unwrap().get(&env).unwrap().expose(), [0; 32]);
+    assert_eq!(config.secrets.key.as_ref().unwrap().get(&env).unwrap().0.expose(), [0; 32]);
     assert_eq!(config.secrets.files.as_ref().unwrap().get(&env).unwrap(), Path::new("/abs"));
     let program = config.secrets.exec["jane"].iter().map(|one| one.get(&env).unwrap());
     assert_eq!(program.collect::<Vec<_>>(), ["vault", "pro", "-x"]);
@@ -254,15 +255,15 @@ fn targets_of_notifications_are_read_and_never_shown() {
     let env = |name: &str| (name == "OPS").then(|| "ops@a.example".to_owned());
     let mut targets = config.notify.values();
     let Some(NotifyTarget::Web { url, form, .. }) = targets.next() else { panic!("a web target") };
-    assert_eq!(url.get(&env).unwrap().expose(), "https://chat.example/secret-path");
-    assert_eq!(form.get(&env).unwrap(), WebFormat::Chat);
+    assert_eq!(url.get(&env).unwrap().0.expose(), "https://chat.example/secret-path");
+    assert_eq!(form.get(&env).unwrap(), BodyFormat::Chat);
     let Some(NotifyTarget::Mail(mail)) = targets.next() else { panic!("a mail target") };
     let to: Vec<String> =
-        mail.to.iter().map(|to| to.get(&env).unwrap().expose().to_owned()).collect();
+        mail.to.iter().map(|to| to.get(&env).unwrap().0.expose().to_owned()).collect();
     assert_eq!(to, ["ops@a.example", "b@b.example"]);
-    assert_eq!(mail.from.get(&env).unwrap().expose(), "c@c.example");
+    assert_eq!(mail.from.get(&env).unwrap().0.expose(), "c@c.example");
     assert_eq!(mail.host.get(&env).unwrap(), "smtp.example");
-    assert_eq!(mail.encryption.get(&env).unwrap(), MailEncryption::Tls);
+    assert_eq!(mail.encryption.get(&env).unwrap(), SmtpEncryption::Tls);
     assert!(mail.port.is_none() && mail.user.is_none() && mail.password.is_some());
 }
 

@@ -16,7 +16,6 @@ use crate::base::id::Key;
 use crate::control::handle::Control;
 use crate::control::protocol::{BEAT, ControlError, VERSION, VERSION_HEADER};
 
-/// State of every request.
 #[derive(Debug, Clone)]
 pub(crate) struct AppState {
     pub(crate) control: Control,
@@ -72,8 +71,7 @@ pub(crate) fn bad_request(message: impl Into<String>, help: &str) -> Response {
 }
 
 pub(crate) fn bad_body(why: &serde_json::Error, help: &str) -> Response {
-    let message = format!("invalid body: {why}");
-    bad_request(message, help)
+    bad_request(format!("invalid body: {why}"), help)
 }
 
 pub(crate) fn bad_key(why: &str) -> Response {
@@ -103,7 +101,6 @@ pub(crate) fn wrong_token() -> Response {
     unauthorised(ControlError::WRONG_TOKEN, message, help)
 }
 
-/// Responds that a read-only token cannot write.
 pub(crate) fn read_only() -> Response {
     let message = "read-only token: this request changes something, or returns a secret";
     let help = "use a token without `read` in the daemon's `api.token`";
@@ -118,8 +115,7 @@ pub(crate) fn local_only() -> Response {
 
 fn unauthorised(code: &str, message: &str, help: &str) -> Response {
     let mut response = refuse(StatusCode::UNAUTHORIZED, code, message, help);
-    let scheme = HeaderValue::from_static("Bearer");
-    response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
+    response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     response
 }
 

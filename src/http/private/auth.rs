@@ -30,7 +30,6 @@ const OTHER_PAGE: (&str, &str) = (
     "request from a page of another origin",
     "send the request from a program, or from a page of this listener",
 );
-/// Scheme of the header that carries a token.
 const BEARER: &str = "bearer";
 
 /// Passes a request on, with its caller where there is a token, or responds with the refusal.
@@ -80,7 +79,6 @@ fn token_of(header: &HeaderValue) -> Option<Secret> {
     scheme.eq_ignore_ascii_case(BEARER).then(|| Secret::from(token_of.trim()))
 }
 
-/// Returns message and help of a refused view without a token.
 fn view_refusal(request: &Request) -> Option<(&'static str, &'static str)> {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip());
     let why = match peer {
@@ -125,8 +123,7 @@ pub struct Token {
 /// The caller that a token identifies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiCaller {
-    /// The actor for the journal. It contains only the token's name: one token is one person, from
-    /// wherever.
+    /// The actor for the journal: the token's name alone, from wherever the request comes.
     pub actor: String,
     /// False for a token that is read-only.
     pub may_write: bool,
@@ -153,8 +150,7 @@ impl Tokens {
             !line.is_empty() && !line.starts_with('#')
         });
         let read = |(index, line): (usize, &str)| {
-            let line_number = index.saturating_add(1);
-            Token::parse(line).map_err(|why| TokenError { line: line_number, why })
+            Token::parse(line).map_err(|why| TokenError { line: index.saturating_add(1), why })
         };
         Ok(Self(meant.map(read).collect::<Result<_, _>>()?))
     }

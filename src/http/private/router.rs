@@ -29,10 +29,9 @@ use crate::control::protocol::{
 use crate::engine::protocol::diagnostics::Metrics;
 use crate::engine::protocol::events::{EventsView, EventsWanted};
 use crate::engine::protocol::hooks::HooksView;
-use crate::engine::protocol::query;
 use crate::engine::protocol::query::{
-    EventsQuery, HooksQuery, IntentsQuery, MetricsQuery, OverviewQuery, PlanQuery, ResourceQuery,
-    ResourcesQuery,
+    self, EventsQuery, HooksQuery, IntentsQuery, MetricsQuery, OverviewQuery, PlanQuery,
+    ResourceQuery, ResourcesQuery,
 };
 use crate::engine::protocol::views::{Overview, ResourceView};
 use crate::http::private::answer::{AppState, ok, refuse, respond_when_ready};
@@ -44,7 +43,6 @@ use crate::render;
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 /// Bytes of a request's body, at most, except for the requests of commands.
 const BODY_BYTES_MAX: usize = 64 * 1024;
-
 /// Events in an answer by default, and at most.
 const EVENTS_SHOWN: usize = 50;
 const EVENTS_SHOWN_MAX: usize = 1000;
@@ -90,8 +88,7 @@ async fn readyz(State(door): State<AppState>) -> Response {
     refuse(StatusCode::SERVICE_UNAVAILABLE, "not_ready", why, help)
 }
 
-/// Overall status, with the version. The parts of hooks and events are absent where they are
-/// unknown.
+/// Overall status; the parts of hooks and events are absent where they are unknown.
 #[derive(Serialize)]
 struct StatusBody {
     version: &'static str,
@@ -108,8 +105,7 @@ struct StatusBody {
 async fn status(State(door): State<AppState>) -> Response {
     let version = env!("CARGO_PKG_VERSION");
     let hooks = door.control.ask(HooksQuery).await.ok();
-    let wanted = EventsWanted { merchant: None, most: 0 };
-    let events = door.control.ask(EventsQuery(wanted)).await.ok();
+    let events = door.control.ask(EventsQuery(EventsWanted { merchant: None, most: 0 })).await.ok();
     let made = |overview| {
         let posts = door.control.posts().counts();
         let configuration = door.control.configuration();
@@ -118,7 +114,6 @@ async fn status(State(door): State<AppState>) -> Response {
     door.respond(OverviewQuery, made).await
 }
 
-/// Answers metrics in the Prometheus text format.
 async fn metrics(State(door): State<AppState>) -> Response {
     let made = |mut metrics: Metrics| {
         metrics.posts = door.control.posts().counts();
@@ -131,11 +126,9 @@ async fn resources(State(door): State<AppState>) -> Response {
     door.respond(ResourcesQuery, |items| ok(&serde_json::json!({ "items": items }))).await
 }
 
-type ResourcePathParts = (String, String, String);
-
 async fn resource(
     State(door): State<AppState>,
-    path: Result<Path<ResourcePathParts>, PathRejection>,
+    path: Result<Path<(String, String, String)>, PathRejection>,
 ) -> Response {
     let Ok(Path((kind, namespace, name))) = path else {
         return answer::bad_key("the path is not valid UTF-8");
@@ -158,7 +151,6 @@ async fn intents(State(door): State<AppState>) -> Response {
     door.respond(IntentsQuery, |intents| ok(&intents)).await
 }
 
-/// Query of `/api/v1/events`: the number of events, and their merchant.
 #[derive(serde::Deserialize)]
 struct EventsParameters {
     limit: Option<usize>,
@@ -177,8 +169,7 @@ async fn events(State(door): State<AppState>, Query(asked): Query<EventsParamete
     door.respond(wanted, |events| ok(&events)).await
 }
 
-/// Answers one control request, in the name of its token: the same as over the socket, sent by
-/// commands with `--server`.
+/// Answers one control request in the name of its token: the same as over the socket.
 async fn handle_rpc(
     State(door): State<AppState>,
     caller: Option<Extension<ApiCaller>>,
@@ -203,7 +194,6 @@ async fn handle_rpc(
     respond_when_ready(async move { door.control.send(request, actor).await })
 }
 
-/// Returns the refusal of a client of another version.
 fn other_version(headers: &HeaderMap) -> Option<Response> {
     let theirs = headers.get(VERSION_HEADER).and_then(|version| version.to_str().ok());
     let theirs = theirs.unwrap_or("unknown");
@@ -217,7 +207,6 @@ fn other_version(headers: &HeaderMap) -> Option<Response> {
 }
 
 impl AppState {
-    /// Sends a query and responds with its answer.
     async fn respond<Q: query::Query>(
         &self,
         query: Q,

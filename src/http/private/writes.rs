@@ -23,8 +23,7 @@ use crate::control::requests::{Approve, ApprovePlan, Release, Resolve, Suspend};
 use crate::engine::protocol::actions::{ManualResolution, ResolveResult};
 use crate::engine::protocol::approvals::{ApprovingPlan, PlanApprovalResult};
 use crate::engine::protocol::query::{ApprovalsQuery, OverviewQuery, SettleQuery};
-use crate::http::private::answer;
-use crate::http::private::answer::{AppState, json, ok, respond_when_ready};
+use crate::http::private::answer::{self, AppState, json, ok, respond_when_ready};
 use crate::http::private::auth::ApiCaller;
 use crate::model::operator::{REASON_LENGTH_MAX, SuspensionRequest, SuspensionResult};
 use crate::model::state::credentials::LiveBinding;
@@ -98,10 +97,8 @@ async fn suspend(State(door): State<AppState>, who: MaybeCaller, body: Bytes) ->
     let SuspendBody { resource: key, reason, until } = read(&body, help)?;
     let reason = reason.trim().to_owned();
     if reason.is_empty() || reason.chars().count() > REASON_LENGTH_MAX {
-        return Err(invalid_value(
-            "`reason` is empty or too long: 1 to 500 characters",
-            "write the reason for the suspension",
-        ));
+        let message = "`reason` is empty or too long: 1 to 500 characters";
+        return Err(invalid_value(message, "write the reason for the suspension"));
     }
     if until.is_some_and(|until| until <= SystemClock.now()) {
         return Err(invalid_value("`until` is in the past", "write a moment in the future"));
@@ -167,7 +164,6 @@ async fn approve(State(door): State<AppState>, who: MaybeCaller, body: Bytes) ->
 }
 
 impl AppState {
-    /// Approves a live application that waits for it.
     async fn approve_submission(&self, key: Key, actor: String) -> WriteResult {
         let said = ReleaseRequest { keys: vec![key.clone()], done: false };
         let done = self.control.send(Release(said), actor).await?;
@@ -209,9 +205,8 @@ async fn resolve(
     let help = r#"send {"as": "done:REMOTE_ID"}, {"as": "unverified:REMOTE_ID"}, {"as": "not-done"} or {"as": "retry"}"#;
     let ResolveBody { r#as: word } = read(&body, help)?;
     let said: ManualResolution = word.parse().map_err(|why: String| invalid_value(&why, help))?;
-    let id: IntentId = id
-        .parse()
-        .map_err(|_| invalid_value("invalid intent", "write an intent as in /api/v1/intents"))?;
+    let wrong = |_| invalid_value("invalid intent", "write an intent as in /api/v1/intents");
+    let id: IntentId = id.parse().map_err(wrong)?;
     Ok(resolve_response(&door.control.send(Resolve(id, said), actor).await?))
 }
 

@@ -22,7 +22,6 @@ use crate::model::operator::WebhookAddress;
 const FORWARDED_FOR: &str = "x-forwarded-for";
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Rules of accepted posts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IngressRules {
     /// The networks that merchants' events come from; an empty list accepts any.
@@ -35,7 +34,6 @@ pub struct IngressRules {
     pub rate: Option<PostRate>,
 }
 
-/// Rate limit of one address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PostRate {
     /// Posts in a second, sustained.
@@ -54,7 +52,6 @@ pub struct Ingress {
 }
 
 impl Ingress {
-    /// Creates a filter with these rules.
     pub fn new(rules: IngressRules) -> Self {
         Self { rules: Arc::new(rules), used_until: Arc::default() }
     }
@@ -116,8 +113,7 @@ impl Ingress {
         self.rules.proxies.iter().any(|network| network.contains(&address))
     }
 
-    /// Takes one post of an address from its share; where the share is used up, returns the time
-    /// until there is more.
+    /// Takes one post from an address's share; where that is used up, returns the time until more.
     pub(crate) fn take_permit(&self, address: &WebhookAddress) -> Result<(), Duration> {
         let Some(rate) = self.rules.rate else { return Ok(()) };
         let each = SECOND.checked_div(rate.per_second.get()).unwrap_or(SECOND);

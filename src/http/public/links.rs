@@ -20,25 +20,21 @@ use tower_http::limit::RequestBodyLimitLayer;
 use crate::base::secret::Secret;
 use crate::control::handle::Control;
 use crate::engine::protocol::payers::{AttachToken, Intake, IntakeLink};
-use crate::http::public::pages;
-use crate::http::public::pages::HtmlPage;
+use crate::http::public::pages::{self, HtmlPage};
 use crate::http::public::public_routes::PublicRoutes;
 
 /// Bytes of a body, at most: a token has some twenty characters, and there are some thirty at most.
 const BODY_BYTES_MAX: usize = 4 * 1024;
-/// Time limit of the engine's answer.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
 /// Actor of a token that comes through a link.
 const PAYER: &str = "payer";
 
-/// State of every request.
 #[derive(Debug, Clone)]
 struct LinkState {
     control: Control,
     outside: PublicRoutes,
 }
 
-/// Returns the routes of the links of payers and applicants.
 pub(crate) fn routes(control: Control, outside: PublicRoutes) -> Router {
     Router::new()
         .route("/intake/{link}", get(show_intake).post(take_tokens))
@@ -80,8 +76,7 @@ async fn take_tokens(
     }
 }
 
-/// Returns the tokens of a form, the first one empty where the form sends none. A token has no
-/// character that a form would encode.
+/// Returns the tokens of a form, the first empty where there is none; no token needs decoding.
 fn form_tokens(body: &[u8]) -> (Secret, Vec<Secret>) {
     let text = std::str::from_utf8(body).unwrap_or_default();
     let mut found = text.split('&').filter_map(|pair| pair.strip_prefix("token_id="));
@@ -89,8 +84,7 @@ fn form_tokens(body: &[u8]) -> (Secret, Vec<Secret>) {
     (first, found.map(Secret::from).collect())
 }
 
-/// Redirects to an address. The answer is never cached, and no site receives its address as a
-/// referrer.
+/// Redirects to an address; never cached, and no site receives the address as a referrer.
 fn redirect(address: &str) -> Response {
     let headers = [(header::CACHE_CONTROL, "no-store"), (header::REFERRER_POLICY, "no-referrer")];
     (headers, Redirect::to(address)).into_response()
@@ -118,18 +112,12 @@ impl LinkState {
 /// Targets that the button may lead to. Browsers apply this policy to the redirection of a form,
 /// too, and only the service knows the host of its page. The form sends no data.
 const LEADS_TO: &str = "form-action 'self' https: http://127.0.0.1:* http://localhost:*; ";
-/// Time limit for making a page.
 const MADE_MAX: Duration = Duration::from_mins(1);
 
 async fn show_invitation(State(door): State<LinkState>, Path(link): Path<String>) -> Response {
-    match door.outside.verify_apply_url(&link) {
-        Some(_) => invitation(),
-        None => pages::dead_link_page(),
+    if door.outside.verify_apply_url(&link).is_none() {
+        return pages::dead_link_page();
     }
-}
-
-/// Returns the page with the button.
-fn invitation() -> Response {
     let inner = html! {
         p { "Continue at the payment service to complete and send your application." }
         p.quiet {

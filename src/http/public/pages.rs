@@ -12,7 +12,6 @@ use crate::base::id::Mode;
 use crate::base::page_style::{PageFrame, STYLES, headers};
 use crate::engine::protocol::payers::{Intake, IntakePage};
 
-/// Random bytes of a nonce.
 const NONCE_BYTES: usize = 18;
 /// Seconds after which a waiting page reloads.
 const REFRESH_S: u32 = 3;
@@ -24,7 +23,6 @@ pub(crate) fn nonce() -> Option<String> {
     Some(BASE64_NOPAD.encode(&bytes))
 }
 
-/// A page before it is rendered.
 #[derive(Debug)]
 pub(crate) struct HtmlPage<'a> {
     pub(crate) title: &'a str,
@@ -78,8 +76,7 @@ impl<'a> HtmlPage<'a> {
     }
 }
 
-/// Responds to a link that leads nowhere: forged, mistyped, or of another daemon. The page never
-/// says which.
+/// Responds to a forged or mistyped link, or another daemon's; the page never says which.
 pub(crate) fn dead_link_page() -> Response {
     let inner = html! { p { "This link is not valid. Please ask the sender for a new one." } };
     message_page("Not found", inner, StatusCode::NOT_FOUND)
@@ -97,7 +94,6 @@ pub(crate) fn page_for_status(status: StatusCode) -> Response {
     if status == StatusCode::NOT_FOUND { dead_link_page() } else { unavailable_page() }
 }
 
-/// Responds with a page of a few words.
 pub(crate) fn message_page(title: &str, inner: Markup, status: StatusCode) -> Response {
     match nonce() {
         Some(nonce) => HtmlPage::plain(title, inner, &nonce).answer(status),
@@ -112,8 +108,7 @@ const SCRIPT: &str = include_str!("page.js");
 /// Responds with the page of a link's state. `nonce` belongs to this answer alone.
 pub(crate) fn intake_page(state: &Intake, nonce: &str) -> Response {
     let plain = |title: &'static str, status: StatusCode, text: &str| {
-        let inner = html! { p role="status" { (text) } };
-        HtmlPage::plain(title, inner, nonce).answer(status)
+        HtmlPage::plain(title, html! { p role="status" { (text) } }, nonce).answer(status)
     };
     match state {
         Intake::Requested(asking) => form_page(asking, nonce).answer(StatusCode::OK),
@@ -140,7 +135,6 @@ pub(crate) fn intake_page(state: &Intake, nonce: &str) -> Response {
     }
 }
 
-/// Returns the page that asks for details.
 fn form_page<'a>(asking: &'a IntakePage, nonce: &'a str) -> HtmlPage<'a> {
     let IntakePage { sort, public_key, merchant, mode, service, trouble, replaces, tokens } =
         asking;
@@ -174,12 +168,11 @@ fn form_page<'a>(asking: &'a IntakePage, nonce: &'a str) -> HtmlPage<'a> {
         }
     };
     let footer = (*mode == Mode::Test).then_some("This is a test: no real money moves here.");
-    let (more, intake_scripts) = (frame_policy(service, nonce), intake_scripts(service, nonce));
     HtmlPage {
         header: merchant.as_deref(),
         footer,
-        policy_extra: more,
-        scripts: intake_scripts,
+        policy_extra: frame_policy(service, nonce),
+        scripts: intake_scripts(service, nonce),
         ..HtmlPage::plain(title, inner, nonce)
     }
 }
@@ -226,7 +219,6 @@ fn bank() -> Markup {
     }
 }
 
-/// Returns a place for a field of the service.
 fn hosted_field(id: &str, label: &str, is_wide: bool) -> Markup {
     html! {
         div.field.wide[is_wide] {

@@ -25,9 +25,7 @@ use crate::kinds::schema::kind::SpecSchema;
 const PARTNER_PATH: &str = "/webhooks/partner/";
 /// The path of gateway events, without the token.
 const GATEWAY_PATH: &str = "/webhooks/gateway/";
-/// The path of applicants' links.
 const APPLY_PATH: &str = "/apply/";
-/// The path of payers' links.
 const INTAKE_PATH: &str = "/intake/";
 /// Joins the parts of an address.
 const SEPARATOR: char = '_';
@@ -41,20 +39,21 @@ const ONLY_MAX: Duration = Duration::from_secs(10);
 const TOKEN_LENGTH: usize = 40;
 /// Characters of a link's signature.
 const SIGNATURE_LENGTH: usize = 32;
+/// Joins the parts of an address of the older form.
+const OLDER_SEPARATOR: char = '.';
+/// Separates the generation from the name of the replaced method.
+const REPLACES: char = '-';
 
 /// An address with a valid signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct VerifiedAddress<T> {
-    /// The resources that the address can mean: one, or several where an address of the older form
-    /// is ambiguous.
+    /// The possible resources: several only where an address of the older form is ambiguous.
     pub(crate) candidates: Vec<Key>,
-    /// The other parts of the address.
     pub(crate) terms: T,
 }
 
 impl<T> VerifiedAddress<T> {
-    /// Returns the resource of the address; of several, the one that exists. The error is the status
-    /// of an address without a single resource.
+    /// Returns the resource of the address; of several, the one that exists; else the status.
     pub(crate) async fn single_resource(&self, control: &Control) -> Result<Key, StatusCode> {
         if let [key] = self.candidates.as_slice() {
             return Ok(key.clone());
@@ -71,26 +70,20 @@ impl<T> VerifiedAddress<T> {
 #[debug("Outside(…)")]
 pub struct PublicRoutes {
     key: [u8; 32],
-    ingress: Ingress,
+    pub(crate) ingress: Ingress,
 }
 
 impl PublicRoutes {
     /// Derives the addresses from the key that digests are made with.
     pub fn new(digest_key: &[u8; 32]) -> Self {
-        Self {
-            key: *keyed_digest(digest_key, "outside", b"").as_bytes(),
-            ingress: Ingress::default(),
-        }
+        let key = *keyed_digest(digest_key, "outside", b"").as_bytes();
+        Self { key, ingress: Ingress::default() }
     }
 
     /// Restricts the posts that are accepted.
     #[must_use]
     pub fn with_ingress(self, gate: Ingress) -> Self {
         Self { ingress: gate, ..self }
-    }
-
-    pub(crate) fn ingress(&self) -> &Ingress {
-        &self.ingress
     }
 
     /// Returns the partner application's Event URL of this generation beneath a base address; the
@@ -115,8 +108,7 @@ impl PublicRoutes {
         address(base, GATEWAY_PATH, &self.sign(GATEWAY, &parts))
     }
 
-    /// Returns a payer's link beneath a base address. The link is a secret: its holder can enter
-    /// details.
+    /// Returns a payer's link, a secret: its holder can enter details.
     pub fn intake_url(&self, base: &str, link: &IntakeLink) -> String {
         let IntakeLink { key, terms: IntakeTerms { generation, replaces }, until } = link;
         let (generation, until) = (generation.to_string(), until.timestamp().to_string());
@@ -145,8 +137,7 @@ impl PublicRoutes {
         Some(VerifiedAddress { candidates: vec![named], terms: () })
     }
 
-    /// Returns the saved method and the terms in the last part of a payer's link, if its signature
-    /// is valid.
+    /// Returns the saved method and the terms in a payer's link, if its signature is valid.
     pub(crate) fn verify_intake_url(
         &self,
         link: &str,
@@ -192,48 +183,8 @@ impl PublicRoutes {
     fn signature(&self, label: &str, text: &str, length: usize) -> String {
         keyed_digest(&self.key, label, text.as_bytes()).to_string().chars().take(length).collect()
     }
-}
 
-fn address(base: &str, path: &str, token: &str) -> String {
-    format!("{}{path}{token}", base.trim_end_matches('/'))
-}
-
-/// Parses the terms of a payer's link, and its end.
-fn parse_intake_terms(
-    generation: &str,
-    until: &str,
-    replaces: Option<&str>,
-) -> Option<(IntakeTerms, DateTime<Utc>)> {
-    let replaces = replaces.map(str::to_owned);
-    let terms = IntakeTerms { generation: generation.parse().ok()?, replaces };
-    Some((terms, DateTime::from_timestamp(until.parse().ok()?, 0)?))
-}
-
-/// Returns the resource that the first two parts name, and the other parts.
-fn split_key<'a>(kind: &str, text: &'a str) -> Option<(Key, &'a str)> {
-    let (namespace, rest) = text.split_once(SEPARATOR)?;
-    let (name, rest) = rest.split_once(SEPARATOR).unwrap_or((rest, ""));
-    Some((format!("{kind}/{namespace}/{name}").parse().ok()?, rest))
-}
-
-/// Splits off an optional last part.
-fn split_optional(text: &str, separator: char) -> (&str, Option<&str>) {
-    text.split_once(separator).map_or((text, None), |(text, last)| (text, Some(last)))
-}
-
-/// Compares digests, so that the time of the comparison reveals nothing of the texts.
-fn digests_equal(given: &str, ours: &str) -> bool {
-    sha256(given.as_bytes()) == sha256(ours.as_bytes())
-}
-
-/// Joins the parts of an address of the older form.
-const OLDER_SEPARATOR: char = '.';
-/// Separates the generation from the name of the replaced method.
-const REPLACES: char = '-';
-
-impl PublicRoutes {
-    /// Returns the merchant, the mode and the generation of an older address, if its signature is
-    /// valid.
+    /// Returns merchant, mode and generation of an older address, if its signature is valid.
     pub(crate) fn older_merchant(&self, token: &str) -> Option<VerifiedAddress<(Mode, u32)>> {
         let text = self.verify("gateway-token", token, OLDER_SEPARATOR)?;
         let (text, generation) = split_generation(text);
@@ -261,6 +212,37 @@ impl PublicRoutes {
         let terms = parse_intake_terms(generation, until, replaces)?;
         Some(VerifiedAddress { candidates: candidate_keys(SavedMethodKind::NAME, text), terms })
     }
+}
+
+fn address(base: &str, path: &str, token: &str) -> String {
+    format!("{}{path}{token}", base.trim_end_matches('/'))
+}
+
+fn parse_intake_terms(
+    generation: &str,
+    until: &str,
+    replaces: Option<&str>,
+) -> Option<(IntakeTerms, DateTime<Utc>)> {
+    let replaces = replaces.map(str::to_owned);
+    let terms = IntakeTerms { generation: generation.parse().ok()?, replaces };
+    Some((terms, DateTime::from_timestamp(until.parse().ok()?, 0)?))
+}
+
+/// Returns the resource that the first two parts name, and the other parts.
+fn split_key<'a>(kind: &str, text: &'a str) -> Option<(Key, &'a str)> {
+    let (namespace, rest) = text.split_once(SEPARATOR)?;
+    let (name, rest) = rest.split_once(SEPARATOR).unwrap_or((rest, ""));
+    Some((format!("{kind}/{namespace}/{name}").parse().ok()?, rest))
+}
+
+/// Splits off an optional last part.
+fn split_optional(text: &str, separator: char) -> (&str, Option<&str>) {
+    text.split_once(separator).map_or((text, None), |(text, last)| (text, Some(last)))
+}
+
+/// Compares digests, so that the time of the comparison reveals nothing of the texts.
+fn digests_equal(given: &str, ours: &str) -> bool {
+    sha256(given.as_bytes()) == sha256(ours.as_bytes())
 }
 
 /// Returns every resource whose namespace and name, joined by a dot, are this text.

@@ -28,7 +28,6 @@ const REFERENCE_LENGTH_MAX: usize = 256;
 /// Time limit for writing a notification to disk.
 const STORED_MAX: Duration = Duration::from_secs(10);
 
-/// State of every request.
 #[derive(Debug, Clone)]
 struct WebhookState {
     control: Control,
@@ -44,7 +43,6 @@ impl From<PostAnswer> for WebhookAnswer {
     }
 }
 
-/// Returns the routes of the public listener.
 pub fn public_router(control: Control, outside: &PublicRoutes) -> Router {
     Router::new()
         .route("/healthz", get(crate::http::private::router::healthz))
@@ -69,8 +67,7 @@ async fn partner(
     Path((token, reference)): Path<(String, String)>,
     request: Request,
 ) -> Response {
-    let answer = door.partner(&token, reference, request).await;
-    door.respond_counted(answer.unwrap_or_else(|refusal| refusal))
+    door.respond_counted(door.partner(&token, reference, request).await)
 }
 
 async fn gateway(
@@ -78,8 +75,7 @@ async fn gateway(
     Path(token): Path<String>,
     request: Request,
 ) -> Response {
-    let answer = door.gateway(&token, request).await;
-    door.respond_counted(answer.unwrap_or_else(|refusal| refusal))
+    door.respond_counted(door.gateway(&token, request).await)
 }
 
 impl WebhookState {
@@ -90,11 +86,10 @@ impl WebhookState {
         reference: String,
         request: Request,
     ) -> Result<WebhookAnswer, WebhookAnswer> {
-        if !self.outside.ingress().accepts_partner(&request) {
+        if !self.outside.ingress.accepts_partner(&request) {
             return Err(PostAnswer::Forbidden.into());
         }
-        let generation = self.outside.verify_event_url(token);
-        let generation = generation.filter(|_| is_reference(&reference));
+        let generation = self.outside.verify_event_url(token).filter(|_| is_reference(&reference));
         let generation = generation.ok_or(PostAnswer::Unknown)?;
         self.check_address(&WebhookAddress::Partner, generation)?;
         let body = read_complete(request.into_body()).await?.to_vec();
@@ -105,7 +100,7 @@ impl WebhookState {
 
     /// Stores one event of the gateway. Only its id is used, since the event is not yet verified.
     async fn gateway(&self, token: &str, request: Request) -> Result<WebhookAnswer, WebhookAnswer> {
-        if !self.outside.ingress().accepts_gateway(&request) {
+        if !self.outside.ingress.accepts_gateway(&request) {
             return Err(PostAnswer::Forbidden.into());
         }
         let opened = self.outside.verify_gateway_url(token).ok_or(PostAnswer::Unknown)?;
@@ -123,8 +118,7 @@ impl WebhookState {
         Ok(answered.into())
     }
 
-    /// Returns the one merchant of an address; of several in an address of the older form, the one
-    /// that exists.
+    /// Returns the one merchant of an address; of several in an older form, the one that exists.
     fn single_merchant(&self, mut named: Vec<Key>) -> Result<Key, WebhookAnswer> {
         if named.len() > 1 {
             let known = |key: &Key| self.control.accepts_events_of(key);
@@ -132,8 +126,7 @@ impl WebhookState {
             let mut known = known.map_err(|_| PostAnswer::Later)?.into_iter();
             named.retain(|_| known.next().unwrap_or(false));
         }
-        let only = named.pop().filter(|_| named.is_empty());
-        only.ok_or_else(|| PostAnswer::Unknown.into())
+        named.pop().filter(|_| named.is_empty()).ok_or_else(|| PostAnswer::Unknown.into())
     }
 
     /// Checks that an address is valid and that its share is not used up. A replaced address looks
@@ -148,11 +141,12 @@ impl WebhookState {
             Ok(Some(false)) => return Err(PostAnswer::Unknown.into()),
             Err(_) => return Err(PostAnswer::Later.into()),
         }
-        let taken = self.outside.ingress().take_permit(address);
+        let taken = self.outside.ingress.take_permit(address);
         taken.map_err(|wait| WebhookAnswer(PostAnswer::Flood, Some(wait)))
     }
 
-    fn respond_counted(&self, answer: WebhookAnswer) -> Response {
+    fn respond_counted(&self, answer: Result<WebhookAnswer, WebhookAnswer>) -> Response {
+        let answer = answer.unwrap_or_else(|refusal| refusal);
         self.control.posts().count(answer.0);
         answer.into_response()
     }
@@ -170,7 +164,11 @@ impl IntoResponse for WebhookAnswer {
             }
             PostAnswer::Unknown => StatusCode::NOT_FOUND.into_response(),
             PostAnswer::Forbidden => StatusCode::FORBIDDEN.into_response(),
-            PostAnswer::Slow => too_slow(),
+            PostAnswer::Slow => {
+                // The connection ends, since the next bytes are the rest of the body.
+                let close = [(header::CONNECTION, HeaderValue::from_static("close"))];
+                (StatusCode::REQUEST_TIMEOUT, close).into_response()
+            }
             PostAnswer::Large => StatusCode::PAYLOAD_TOO_LARGE.into_response(),
             PostAnswer::Flood => {
                 let seconds = wait.map_or(0, |wait| wait.as_secs()).saturating_add(1);
@@ -182,16 +180,14 @@ impl IntoResponse for WebhookAnswer {
     }
 }
 
-/// Returns true if a text can be a reference. A text with a control character is not one of ours.
-/// It would also make the notification's identity ambiguous, since a zero byte ends the reference
-/// there.
+/// Returns true if a text can be a reference. One with a control character is not ours, and would
+/// make the notification's identity ambiguous: a zero byte ends the reference there.
 fn is_reference(text: &str) -> bool {
     text.len() <= REFERENCE_LENGTH_MAX && !text.chars().any(char::is_control)
 }
 
 /// Time limit of a body, from its first byte to its last.
 pub(crate) const BODY_MAX: Duration = Duration::from_secs(10);
-/// Bytes of a public request's body, at most.
 pub(crate) const BODY_BYTES_MAX: usize = 256 * 1024;
 
 pub(crate) async fn read_complete(body: Body) -> Result<Bytes, PostAnswer> {
@@ -216,13 +212,6 @@ pub(crate) async fn buffer_first(request: Request, next: Next) -> Response {
         Ok(bytes) => next.run(Request::from_parts(parts, Body::from(bytes))).await,
         Err(refused) => WebhookAnswer::from(refused).into_response(),
     }
-}
-
-/// Responds to a body that does not arrive. The connection ends, since the next bytes are the rest
-/// of the body.
-pub(crate) fn too_slow() -> Response {
-    let close = [(header::CONNECTION, HeaderValue::from_static("close"))];
-    (StatusCode::REQUEST_TIMEOUT, close).into_response()
 }
 
 #[cfg(test)]

@@ -6,8 +6,7 @@ use crate::policy::ScriptPower;
 use crate::render::words::push_line;
 use crate::scripting::engine::host_functions;
 use crate::scripting::host::call::{FunctionGroup, HostFn};
-use crate::scripting::language::names;
-use crate::scripting::language::names::{EVENT_FIELDS, EVENTS};
+use crate::scripting::language::names::{self, EVENT_FIELDS, EVENTS};
 
 const INTRO: &str = include_str!("intro.md");
 const OUTRO: &str = include_str!("outro.md");
@@ -29,20 +28,16 @@ fn rows_of(group: FunctionGroup) -> impl Iterator<Item = &'static HostFn> {
 
 /// Renders the arguments: `charge` (an id, or …), `amount` (…).
 fn render_arguments(row: &HostFn) -> String {
-    let words: Vec<String> = row
-        .arguments
-        .iter()
-        .map(|argument| format!("`{}`: {}", argument.name, argument.value_type.description()))
-        .collect();
-    words.join("; ")
+    let words = row.arguments.iter();
+    let words = words.map(|word| format!("`{}`: {}", word.name, word.value_type.description()));
+    words.collect::<Vec<_>>().join("; ")
 }
 
 pub fn terminal_doc() -> String {
     let mut out = String::from("events (one function each; on_event(event) handles the others)\n");
     for row in EVENTS {
-        let line =
-            format!("  {:50} {}\n", format!("{}(event)", names::handler_name(row.name)), row.doc);
-        out.push_str(&line);
+        let function = format!("{}(event)", names::handler_name(row.name));
+        push_line!(out, "  {function:50} {}", row.doc);
     }
     out.push_str("\nfields of an event\n");
     for field in EVENT_FIELDS {
@@ -53,20 +48,14 @@ pub fn terminal_doc() -> String {
         for row in rows_of(group) {
             push_line!(out, "  {}\n      {}", row.usage(), row.doc);
             for option in row.options() {
-                push_line!(
-                    out,
-                    "        {}: {}; {}",
-                    option.name,
-                    option.value_type.description(),
-                    option.doc
-                );
+                let takes = option.value_type.description();
+                push_line!(out, "        {}: {takes}; {}", option.name, option.doc);
             }
         }
     }
     out
 }
 
-/// Renders the documentation for programs.
 pub fn doc_json() -> Value {
     let functions: Vec<Value> = host_functions().map(function_json).collect();
     let events: Vec<Value> = EVENTS
@@ -100,11 +89,8 @@ pub fn markdown() -> String {
         let function = names::handler_name(row.name);
         push_line!(out, "| `{}` | `{function}` | {} | {} |", row.name, row.data, row.doc);
     }
-    push_line!(
-        out,
-        "| all others | `{}` | | A function for the type takes precedence. |",
-        names::ANY_EVENT
-    );
+    let others = names::ANY_EVENT;
+    push_line!(out, "| all others | `{others}` | | A function for the type takes precedence. |");
     out.push_str("\n| field | holds |\n|---|---|\n");
     for field in EVENT_FIELDS {
         push_line!(out, "| `event.{}` | {} |", field.name, field.doc);
@@ -132,12 +118,7 @@ fn section(row: &HostFn, out: &mut String) {
         out.push_str("\n| option | takes | means |\n|---|---|---|\n");
     }
     for option in row.options() {
-        push_line!(
-            out,
-            "| `{}` | {} | {} |",
-            option.name,
-            option.value_type.description(),
-            option.doc
-        );
+        let takes = option.value_type.description();
+        push_line!(out, "| `{}` | {takes} | {} |", option.name, option.doc);
     }
 }

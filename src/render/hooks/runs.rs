@@ -10,8 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::base::wording::count_noun;
 use crate::model::events::hook::{ActionRequest, HookRun};
 use crate::model::issue::PlacedIssue;
-use crate::render::diagnostic;
-use crate::render::diagnostic::OutputStyle;
+use crate::render::diagnostic::{self, OutputStyle};
 use crate::render::words::{Paint, clean, push_line};
 use crate::scripting::engine::{RunFailure, function_name};
 use crate::scripting::language::source::ScriptSource;
@@ -25,11 +24,8 @@ pub type TrialOutcome = Result<HookRun, Box<RunFailure>>;
 /// reads, operations}], failures}`.
 pub fn trial_json(event: &Value, ends: &[TrialOutcome], sources: &[ScriptSource]) -> Value {
     let runs: Vec<Value> = ends.iter().flatten().map(run_json).collect();
-    let failures: Vec<Value> = ends
-        .iter()
-        .filter_map(|end| end.as_ref().err())
-        .map(|failure| failure_json(failure, sources))
-        .collect();
+    let failures = ends.iter().filter_map(|end| end.as_ref().err());
+    let failures: Vec<Value> = failures.map(|failure| failure_json(failure, sources)).collect();
     let field = |name: &str| event.get(name).cloned().unwrap_or_default();
     let event = json!({"id": field("id"), "type": field("type"), "merchant": field("merchant"),
         "created": field("created")});
@@ -105,7 +101,6 @@ pub(super) fn action_line(wish: &ActionRequest) -> String {
     clean(&format!("{} {} {{{}}}", wish.verb, wish.name, fields.join(", ")))
 }
 
-/// Renders one line's result for people.
 pub fn evaluated_text(done: &Evaluated) -> String {
     let mut out = String::new();
     if let Some(value) = &done.value {
@@ -149,24 +144,19 @@ pub fn evaluated_json(done: &Evaluated) -> Value {
     shown
 }
 
-/// Renders actions and stored values for programs.
 pub fn requests_json(requests: &[ActionRequest], kept: &Map<String, Value>) -> Value {
     json!({ "actions": requests.iter().map(render_named_action).collect::<Vec<Value>>(), "kept": kept })
 }
 
-/// Renders a problem with a snippet of the typed text.
 pub fn typed_problem(typed: &str, problem: &PlacedIssue, look: OutputStyle) -> String {
     let sources = [diagnostic::source_of(SOURCE_NAME, Arc::from(typed))].into();
     diagnostic::text(std::slice::from_ref(problem), &sources, look)
 }
 
-/// Result of a comparison.
 #[derive(Debug, Default, Serialize)]
 pub struct HooksDiff {
     pub version: u8,
-    /// Start of the compared events.
     pub since: String,
-    /// Compared events.
     pub events: usize,
     /// Events with unchanged results.
     pub same: usize,
@@ -178,24 +168,19 @@ pub struct HooksDiff {
     /// Reads without a recorded answer, which used the present state.
     #[serde(rename = "reads_of_now")]
     pub present_reads: usize,
-    /// Events with changed results.
     pub items: Vec<EventDiff>,
 }
 
-/// One event with a changed result.
 #[derive(Debug, Serialize)]
 pub struct EventDiff {
     pub event: String,
-    /// Type of the event.
     #[serde(rename = "type")]
     pub kind: String,
     pub merchant: String,
-    /// Time of the event.
     pub created: String,
     /// Reads of this event that used the present state.
     #[serde(rename = "reads_of_now")]
     pub present_reads: usize,
-    /// Actions and stored values that differ.
     #[serde(serialize_with = "serialize_differences")]
     pub differences: RunDifferences,
     /// Scripts that fail only now, with their messages.
@@ -220,12 +205,6 @@ fn serialize_differences<S: serde::Serializer>(
         .map(|(script, key, one, other)| json!({"script": script, "key": key, "before": one, "after": other}))
         .collect();
     json!({"added": all(added), "gone": all(gone), "changed": changed, "kept": kept}).serialize(out)
-}
-
-impl HooksDiff {
-    pub fn is_unchanged(&self) -> bool {
-        self.items.is_empty()
-    }
 }
 
 /// Renders for people: each changed event as a diff, then the counts.

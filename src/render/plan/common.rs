@@ -32,7 +32,6 @@ pub(super) fn before_after(
     format!("{} → {}", side(&change.before), side(&change.after))
 }
 
-/// Returns the fields that the reason names as unchangeable.
 pub(super) fn unchangeable_fields(step: &StepView) -> BTreeSet<&str> {
     let named = (step.reason == CANNOT_CHANGE).then_some(&step.message);
     let fields = named.and_then(|message| message.strip_prefix(CANNOT_CHANGE_SENTENCE));
@@ -68,7 +67,6 @@ pub(super) fn notes(plan: &PlanView) -> Vec<String> {
     notes
 }
 
-/// Returns the notes on the lists of the service that were read for this plan.
 fn verified_lists(plan: &PlanView) -> Vec<String> {
     let (read, hidden): (Vec<_>, Vec<_>) =
         plan.looked_at.iter().partition(|look| look.at.is_some());
@@ -101,7 +99,6 @@ pub(super) fn origin(plan: &PlanView) -> String {
 /// Word of the reason of a move, which changes nothing at the service.
 const MOVED: &str = "Moved";
 
-/// Sort of a step in the summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum StepSort {
     Create,
@@ -138,7 +135,6 @@ impl StepSort {
     }
 }
 
-/// Number of steps of each sort that a plan has.
 struct StepCounts(BTreeMap<StepSort, usize>);
 
 impl StepCounts {
@@ -168,7 +164,6 @@ impl StepCounts {
         self.words(&sorts).join(", ")
     }
 
-    /// Renders the counts of steps to do.
     fn work_text(&self) -> String {
         let count = |sort| self.0.get(&sort).copied().unwrap_or_default();
         let [create, update, delete] =
@@ -207,7 +202,6 @@ pub(super) fn plan_summary(plan: &PlanView) -> String {
 /// mode.
 pub(super) type DueRow = [String; 5];
 
-/// Returns the rows of a plan.
 pub(super) fn due_by_month(plan: &PlanView) -> Vec<DueRow> {
     plan.due.chunk_by(continues).filter_map(due_row).collect()
 }

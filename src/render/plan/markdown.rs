@@ -6,10 +6,8 @@
 
 use crate::base::wording::count_noun;
 use crate::engine::protocol::views::{PlanView, StepView};
-use crate::render::plan::common;
-use crate::render::plan::common::{before_after, notes, origin, symbol, unchangeable_fields};
-use crate::render::words;
-use crate::render::words::{clean, file_place, push_line, resource_key, value_text};
+use crate::render::plan::common::{self, before_after, notes, origin, symbol, unchangeable_fields};
+use crate::render::words::{self, clean, file_place, push_line, resource_key, value_text};
 
 /// Size in bytes after which steps are only counted; a comment may have 65,536 characters.
 const BYTES_MAX: usize = 60_000;
@@ -17,9 +15,7 @@ const BYTES_MAX: usize = 60_000;
 const OPEN_STEPS_MAX: usize = 10;
 
 pub fn markdown(plan: &PlanView) -> String {
-    let mut out = String::new();
-    push_line!(out, "### {}", common::plan_summary(plan));
-    out.push('\n');
+    let mut out = format!("### {}\n\n", common::plan_summary(plan));
     totals(&mut out, plan);
     due_table(&mut out, plan);
     let folded = plan.steps.len() > OPEN_STEPS_MAX;
@@ -64,7 +60,6 @@ fn due_table(out: &mut String, plan: &PlanView) {
     out.push('\n');
 }
 
-/// Renders as many steps as fit.
 fn step_list(out: &mut String, steps: &[StepView]) {
     for (done, step) in steps.iter().enumerate() {
         let text = step_item(step);
@@ -80,7 +75,6 @@ fn step_list(out: &mut String, steps: &[StepView]) {
     }
 }
 
-/// Renders one step as a list item, with its fields below.
 fn step_item(step: &StepView) -> String {
     let (symbol, _) = symbol(step);
     let name = code_span(&resource_key(&step.kind, &step.namespace, &step.name));

@@ -29,7 +29,6 @@ use crate::model::manifest::TreeState;
 use crate::model::operator::StepSelection;
 use crate::render::progress::{RunProgress, next_overview};
 
-/// Shortest time between two updates of the progress.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
 pub(crate) async fn run(setup: &Context, args: &ApplyArgs) -> CommandResult {
@@ -145,7 +144,6 @@ fn reviewed_plan(
     engine.view().plan_within(scope).map(Some).map_err(|names| unknown_names(&names))
 }
 
-/// Returns true if a plan has nothing to do.
 fn is_nothing(plan: &PlanView, engine: &Engine) -> bool {
     let changes = plan.steps.iter().any(|step| step.verdict.is_change());
     !changes && engine.view().overview().open_intents == 0 && !engine.has_bookkeeping()
@@ -183,7 +181,6 @@ async fn show_progress(mut overviews: watch::Receiver<Overview>, out: Printer) {
     }
 }
 
-/// Prints the outcome, and returns the exit code that it calls for.
 fn report(
     scope: &StepSelection,
     done: &[EffectReport],
@@ -196,24 +193,19 @@ fn report(
     for (key, unable) in engine.failures() {
         out.note(&format!("{}: {}", key.short(), unable.message()));
     }
-    let environment = engine.failures().values().any(|unable| match unable {
+    let exit = |unable: &TaskFailure| match unable {
         TaskFailure::Secret(_)
         | TaskFailure::Unreachable(_)
         | TaskFailure::Mismatch(_)
-        | TaskFailure::Denied(_) => true,
-        TaskFailure::Blocked(_) | TaskFailure::Waiting(_) => false,
-    });
-    let blocked =
-        engine.failures().values().any(|unable| matches!(unable, TaskFailure::Blocked(_)));
+        | TaskFailure::Denied(_) => Exit::Environment,
+        TaskFailure::Blocked(_) => Exit::NeedsAttention,
+        TaskFailure::Waiting(_) => Exit::Done,
+    };
+    let failed = engine.failures().values().map(exit).fold(Exit::Done, Exit::or);
     let partial = after.coverage == TreeState::Incomplete && !after.problems.is_empty();
-    let exit = plan::attention_exit(&after)
-        .or(if environment { Exit::Environment } else { Exit::Done })
-        .or(if blocked { Exit::NeedsAttention } else { Exit::Done })
-        .or(if partial { documents::exit_for(after.has_errors()) } else { Exit::Done });
-    Ok(exit)
+    let broken = if partial { documents::exit_for(after.has_errors()) } else { Exit::Done };
+    Ok(plan::attention_exit(&after).or(failed).or(broken))
 }
-
-// `apply PLANFILE`: does just the steps of a saved plan, once.
 
 pub(crate) async fn run_saved(setup: &Context, args: &ApplyArgs, path: &Path) -> CommandResult {
     if args.paths.len() > 1 || !args.choice.target.is_empty() || !args.choice.exclude.is_empty() {
@@ -246,8 +238,7 @@ pub(crate) async fn run_saved(setup: &Context, args: &ApplyArgs, path: &Path) ->
     }
 }
 
-/// Returns the refusal beside a daemon: the daemon does what the files say, so a plan bounds
-/// nothing there.
+/// Beside a daemon a plan bounds nothing: the daemon does what the files say.
 fn daemon_refusal() -> CommandFailure {
     let what = "no plan was applied: the daemon holds the state and applies every file by itself, so a saved \
         plan limits nothing";

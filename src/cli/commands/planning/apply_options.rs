@@ -7,6 +7,7 @@
 
 use crate::base::id::Key;
 use crate::cli::args::options::ApplyArgs;
+use crate::cli::commands::planning::apply_report::first_names;
 use crate::cli::commands::planning::{apply_report, plan};
 use crate::cli::context::open::Context;
 use crate::cli::context::sent_tree::{digests, read_tree};
@@ -15,8 +16,7 @@ use crate::cli::exit::{CommandFailure, CommandResult, Exit, local_only};
 use crate::cli::print::Printer;
 use crate::cli::remote::{Daemon, ServerClient};
 use crate::control::protocol::{SentTree, TreeDifferences};
-use crate::control::requests;
-use crate::control::requests::{Allow, Compare, PlanOf};
+use crate::control::requests::{self, Allow, Compare, PlanOf};
 use crate::engine::core::coordinator::Engine;
 use crate::engine::protocol::actions::EffectReport;
 use crate::engine::protocol::input::{AllowPrune, EngineCommand};
@@ -58,7 +58,7 @@ pub(crate) async fn apply_by_server(
     if !apply_report::confirm(&before, args, setup.out)? {
         return Ok(Exit::Done);
     }
-    setup.out.note(&format!("the daemon at {} applies; waiting for it", server.address()));
+    setup.out.note(&format!("the daemon at {} applies; waiting for it", server.address.shown));
     let client = Daemon::Server(server.clone());
     let done = settle_by_daemon(&client, before.position, args, setup.out).await?;
     show_rest(server, &tree, (scope, &done), setup.out).await
@@ -103,7 +103,7 @@ async fn plan_of_tree(
 
 fn other_tree(server: &ServerClient, tree: &SentTree, found: &TreeDifferences) -> CommandFailure {
     let (at, here, there) =
-        (server.address(), commit(tree.commit.as_ref()), commit(found.commit.as_ref()));
+        (&server.address.shown, commit(tree.commit.as_ref()), commit(found.commit.as_ref()));
     let what = format!(
         "the tree of the daemon at {at} differs from this tree: the daemon has {there}, this is \
         {here}"
@@ -115,7 +115,7 @@ fn other_tree(server: &ServerClient, tree: &SentTree, found: &TreeDifferences) -
         ("different, and attached to invoices", &found.attached),
     ];
     let told = sorts.iter().filter(|(_, files)| !files.is_empty());
-    let told = told.map(|(word, files)| format!("{word}: {}", names(files)));
+    let told = told.map(|(word, files)| format!("{word}: {}", first_names(files, NAMES_MAX)));
     let trouble = found.trouble.iter();
     let trouble = trouble.map(|why| format!("the daemon cannot read its whole tree: {why}"));
     let parts: Vec<String> = [what].into_iter().chain(told).chain(trouble).collect();
@@ -129,14 +129,6 @@ fn other_tree(server: &ServerClient, tree: &SentTree, found: &TreeDifferences) -
 fn commit(commit: Option<&String>) -> String {
     let short = |commit: &String| commit.chars().take(COMMIT_LENGTH).collect::<String>();
     commit.map_or_else(|| "no commit".to_owned(), |commit| format!("commit {}", short(commit)))
-}
-
-fn names(files: &[String]) -> String {
-    let some = files.iter().take(NAMES_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
-    match files.len().saturating_sub(NAMES_MAX) {
-        0 => some,
-        more => format!("{some} and {more} more"),
-    }
 }
 
 /// Argument for everything that a guard stops.
@@ -208,7 +200,6 @@ pub(crate) async fn settle_by_daemon(
     Ok(done)
 }
 
-/// Has the process that holds the state record the allowed removals.
 async fn record_allowed_by_daemon(
     client: &Daemon,
     args: &ApplyArgs,

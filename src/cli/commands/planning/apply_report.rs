@@ -11,14 +11,14 @@ use crate::base::id::Key;
 use crate::base::wording::{count_noun, count_verb};
 use crate::cli::args::options::{ApplyArgs, Output};
 use crate::cli::commands::planning::plan;
-use crate::cli::exit::{CommandFailure, CommandResult, Exit};
+use crate::cli::exit::{CommandFailure, CommandResult, Exit, file_problem};
 use crate::cli::print::Printer;
 use crate::engine::commands::saved_plan::SAVED_PLAN;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::protocol::actions::EffectReport;
 use crate::engine::protocol::approvals::{PlanChange, PlanUnfit, UsedBefore};
 use crate::engine::protocol::views::PlanView;
-use crate::model::issue::{PlacedIssue, Severity};
+use crate::model::issue::PlacedIssue;
 use crate::model::operator::StepSelection;
 use crate::render;
 
@@ -52,8 +52,7 @@ pub(crate) fn print_effect(happened: &EffectReport, out: Printer) {
     }
 }
 
-/// Shows the plan and asks for agreement, unless `--yes` is set. Without a terminal `--yes` is
-/// required.
+/// Shows the plan and asks for agreement; without a terminal `--yes` is required.
 pub(crate) fn confirm(before: &PlanView, args: &ApplyArgs, out: Printer) -> CommandResult<bool> {
     let refusal = ("reckon::apply::unconfirmed", "review the plan, then run `reckon apply --yes`");
     out.agree(args.yes, || render::plan::text(before, out.color), refusal, "Apply this plan?")
@@ -131,9 +130,10 @@ fn used_failure(used: &UsedBefore, file: &Path) -> CommandFailure {
     )];
     let others = [(open, "in flight or in doubt"), (left, "not done")];
     let others = others.iter().filter(|(list, _)| !list.is_empty());
-    parts.extend(
-        others.map(|(list, what)| format!("{} {what} ({})", list.len(), first_names(list))),
-    );
+    parts.extend(others.map(|(list, what)| {
+        let names: Vec<String> = list.iter().map(Key::short).collect();
+        format!("{} {what} ({})", list.len(), first_names(&names, LISTED_MAX))
+    }));
     let help = if open.is_empty() && left.is_empty() {
         "make a new plan for other changes; this one is done".to_owned()
     } else {
@@ -153,11 +153,9 @@ fn stale_failure(moved: &[PlanChange], file: &Path) -> CommandFailure {
     lines.extend(moved.iter().take(LISTED_MAX).map(said));
     let more = moved.len().saturating_sub(LISTED_MAX);
     lines.extend((more > 0).then(|| format!("and {more} more")));
-    let message = lines.join("\n  ");
-    let mut failure =
-        CommandFailure::input("reckon::plan_file::stale", message).help(new_plan_help(file));
-    failure.problems = moved.iter().map(|one| problem_of_change(one, file)).collect();
-    failure
+    let problems = moved.iter().map(|one| problem_of_change(one, file)).collect();
+    let stale = CommandFailure::input("reckon::plan_file::stale", lines.join("\n  "));
+    CommandFailure { problems, ..stale.help(new_plan_help(file)) }
 }
 
 /// Formats `specs/acme.yaml:14 `, as far as the place is known.
@@ -170,31 +168,22 @@ fn place_of_change(moved: &PlanChange) -> String {
 }
 
 fn problem_of_change(moved: &PlanChange, file: &Path) -> PlacedIssue {
-    PlacedIssue {
-        file: moved.file.clone().unwrap_or_default(),
-        line: moved.line.unwrap_or(1),
-        column: 1,
-        length: 1,
-        code: "reckon::plan_file::moved".to_owned(),
-        severity: Severity::Error,
-        message: format!("{}: {}", moved.key.short(), moved.what),
-        help: new_plan_help(file),
-        related: Vec::new(),
+    let message = format!("{}: {}", moved.key.short(), moved.what);
+    let place = moved.file.as_deref().unwrap_or_default();
+    let problem = file_problem(place, "reckon::plan_file::moved", message, &new_plan_help(file));
+    PlacedIssue { line: moved.line.unwrap_or(1), ..problem }
+}
+
+/// Joins the first names, and counts the others.
+pub(crate) fn first_names(names: &[String], most: usize) -> String {
+    let some = names.iter().take(most).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(most) {
+        0 => some,
+        more => format!("{some} and {more} more"),
     }
 }
 
-fn first_names(keys: &[Key]) -> String {
-    let shown: Vec<String> = keys.iter().take(LISTED_MAX).map(Key::short).collect();
-    match keys.len().saturating_sub(shown.len()) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
-    }
-}
-
-// Refusal of a plan that exceeds a limit as a whole: `apply` then does nothing.
-
-/// Refuses a plan before its first effect, and shows the limits that it exceeds and the way past
-/// them. Returns `None` for a plan within the limits.
+/// Refuses a plan that exceeds a limit, and shows the way past it; `None` for any other plan.
 pub(crate) fn refuse_whole_plan(
     scope: &StepSelection,
     out: Printer,

@@ -17,14 +17,12 @@ use crate::base::id::Key;
 use crate::base::money::{Currency, Money};
 use crate::cli::args::options::ApproveArgs;
 use crate::cli::commands::resources::parse_resource;
-use crate::cli::commands::signed::approval;
-use crate::cli::commands::signed::approval::keys;
+use crate::cli::commands::signed::approval::{self, keys};
 use crate::cli::context::open::Context;
 use crate::cli::context::session::StateSession;
 use crate::cli::context::{machine, selection};
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
-use crate::cli::print;
-use crate::cli::print::Printer;
+use crate::cli::print::{self, Printer};
 use crate::config::approvals::ApprovalFile;
 use crate::control::requests::{Approve, ApprovePlan, Release};
 use crate::engine::protocol::approvals::{ApprovingPlan, PlanApprovalResult};
@@ -62,15 +60,11 @@ pub(crate) async fn run(setup: &Context, args: &ApproveArgs) -> CommandResult {
     }
     let approved = approve_binding(&mut session, &key, yes, setup.out).await;
     let is_running = matches!(session, StateSession::Daemon(_));
-    let Some(approval) = session.end(setup, approved).await? else {
-        return Ok(decline(setup));
-    };
-    let text = || render::approvals::approval_result(&approval, is_running);
-    setup.out.finish(&approval, text)
+    let Some(approval) = session.end(setup, approved).await? else { return Ok(decline(setup)) };
+    setup.out.finish(&approval, || render::approvals::approval_result(&approval, is_running))
 }
 
-/// Finds the waiting binding, shows it, asks, and records the approval. Returns `None` if the
-/// person declined.
+/// Shows the waiting binding, asks, and records the approval; `None` if the person declined.
 async fn approve_binding(
     session: &mut StateSession,
     key: &Key,
@@ -107,9 +101,6 @@ fn nothing_waits(key: &Key, waiting: &[LiveBinding]) -> CommandFailure {
     let message = format!("{} does not wait for an approval", key.short());
     CommandFailure::input("reckon::approve::nothing_waits", message).help(help)
 }
-
-// `approve MerchantApplication/NAME`: a person confirms that no lost state submitted a live
-// application (docs/operations/store.md, "Without a backup").
 
 /// Returns the reason for which an application waits for an approval, if it waits.
 async fn waiting_reason(session: &StateSession, key: &Key) -> CommandResult<Option<String>> {
@@ -150,8 +141,7 @@ async fn record_submission(session: &mut StateSession, key: &Key) -> CommandResu
     if session.record(Release(release)).await? { Ok(true) } else { Err(no_longer_waits(key)) }
 }
 
-/// Returns the named checksum: given by itself, or in a plan that was written as JSON. `None` if
-/// the argument names something else.
+/// Returns the named checksum, given by itself or in a plan as JSON; `None` for anything else.
 fn checksum(what: &str) -> CommandResult<Option<String>> {
     let plausible =
         what.len() >= CHECKSUM_SHORT && what.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -191,7 +181,6 @@ async fn approve_plan(setup: &Context, args: &ApproveArgs, checksum: &str) -> Co
     }
 }
 
-/// Ends a command that approved nothing, since the person declined.
 fn decline(setup: &Context) -> Exit {
     setup.out.note("nothing was approved");
     Exit::Done
@@ -332,9 +321,8 @@ fn broken_plan(file: &str, why: &dyn std::fmt::Display) -> CommandFailure {
 fn sums(plan: &PlanView) -> std::collections::BTreeMap<Currency, i64> {
     let keys = keys(plan);
     let mut sums = std::collections::BTreeMap::new();
-    for step in
-        plan.steps.iter().filter(|step| keys.iter().any(|key| step.key().as_ref() == Some(key)))
-    {
+    let steps = plan.steps.iter();
+    for step in steps.filter(|step| step.key().is_some_and(|key| keys.contains(&key))) {
         let moved = step.money.iter().filter_map(|money| {
             let currency: Currency = money.currency.parse().ok()?;
             let amount = Money::new(money.amount, currency);

@@ -25,9 +25,7 @@ use crate::cli::context::open::Context;
 use crate::cli::context::session::{StateSession, daemon};
 use crate::cli::context::{cache, selection, sent_tree};
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
-use crate::cli::print;
-use crate::cli::print::Printer;
-use crate::cli::remote::ServerClient;
+use crate::cli::print::{self, Printer};
 use crate::config::setting::ProcessEnv;
 use crate::control::requests::{PlanOf, Refresh, Verify};
 use crate::engine::protocol::approvals::{SavePlan, SavedPlan};
@@ -91,8 +89,7 @@ async fn make_plan(
     ask_about_plan(setup, fresh, None, ScopedPlanQuery(scope)).await
 }
 
-/// Asks the process that holds the state, or this process, about the plan: over the draft of a
-/// state if there is one.
+/// Asks the holder of the state, or this process, about the plan: over a draft if there is one.
 pub(crate) async fn ask_about_plan<T>(
     setup: &Context,
     fresh: RefreshOptions,
@@ -100,7 +97,12 @@ pub(crate) async fn ask_about_plan<T>(
     query: impl Query<Answer = Result<T, Vec<UnknownName>>>,
 ) -> CommandResult<T> {
     if let Some(server) = &setup.server {
-        return ask_with_tree(setup, server, fresh, query).await;
+        let sent = sent_tree::read_tree(setup)?;
+        if fresh.refresh {
+            server.send(Refresh).await?;
+        }
+        let plan = server.send(PlanOf(sent, query)).await?;
+        return plan.map_err(|names| selection::unknown_names(&names));
     }
     let mut session = match draft {
         Some(session) => session,
@@ -113,21 +115,6 @@ pub(crate) async fn ask_about_plan<T>(
     session.end(setup, answer).await?.map_err(|names| selection::unknown_names(&names))
 }
 
-/// Asks for the daemon's answer about a plan of this tree.
-async fn ask_with_tree<T>(
-    setup: &Context,
-    server: &ServerClient,
-    fresh: RefreshOptions,
-    query: impl Query<Answer = Result<T, Vec<UnknownName>>>,
-) -> CommandResult<T> {
-    let sent = sent_tree::read_tree(setup)?;
-    if fresh.refresh {
-        server.send(Refresh).await?;
-    }
-    server.send(PlanOf(sent, query)).await?.map_err(|names| selection::unknown_names(&names))
-}
-
-/// Has the holder of the state read the chosen sources again.
 async fn read_again(session: &mut StateSession, fresh: RefreshOptions) -> CommandResult<()> {
     match session {
         StateSession::Daemon(client) if fresh.refresh => drop(client.send(Refresh).await?),
@@ -150,8 +137,6 @@ pub(crate) fn attention_exit(plan: &PlanView) -> Exit {
     if plan.steps.iter().any(|step| step.stuck) { Exit::NeedsAttention } else { Exit::Done }
 }
 
-// Saved plans as files: `plan --out FILE` and `plan show FILE`.
-
 /// Mode of a saved plan: only its owner may read it.
 const OWNER: u32 = 0o600;
 /// Bytes of a file that are read, at most: a plan of a hundred thousand steps is smaller.
@@ -167,10 +152,8 @@ pub(crate) async fn save(
     fresh: RefreshOptions,
     path: &Path,
 ) -> CommandResult<PlanView> {
-    let saving = SavePlan {
-        scope,
-        dirty: setup.place().open().ok().and_then(|_| program::is_dirty(&setup.specs)),
-    };
+    let dirty = setup.place().open().ok().and_then(|_| program::is_dirty(&setup.specs));
+    let saving = SavePlan { scope, dirty };
     let draft = StateSession::future(setup).await?;
     let saved = ask_about_plan(setup, fresh, draft, SavedPlanQuery(saving)).await?;
     let text = render::json(&saved);
@@ -185,8 +168,7 @@ pub(crate) async fn save(
     Ok(saved.plan)
 }
 
-/// Returns true if a path argument names a saved plan: a file that is no YAML, or that begins as a
-/// saved plan.
+/// Returns true for a saved plan: a file that is no YAML, or that begins as a saved plan.
 pub(crate) fn is_plan(path: &Path) -> bool {
     let yaml = path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml");
     let begins = || {
@@ -213,7 +195,6 @@ pub(crate) fn read_saved(path: &Path) -> CommandResult<(SavedPlan, Value)> {
     })
 }
 
-/// Shows a saved plan; reads nothing but the file.
 pub(crate) fn show_saved(args: &ShowArgs, out: Printer) -> CommandResult {
     let (saved, _) = read_saved(&args.file)?;
     let name = args.file.display().to_string();
@@ -223,8 +204,7 @@ pub(crate) fn show_saved(args: &ShowArgs, out: Printer) -> CommandResult {
         let view = render::plan::saved_view(&saved);
         out.result(&view, || render::plan::saved_text(&saved, &name, out.color))?;
     }
-    let pending = args.detailed_exitcode && saved.changes();
-    Ok(if pending { Exit::Pending } else { Exit::Done })
+    Ok(if args.detailed_exitcode && saved.changes() { Exit::Pending } else { Exit::Done })
 }
 
 /// Digests of private values are only compared with each other and never kept, so any key will do.
@@ -288,7 +268,6 @@ fn problems_of_both(old: &LoadedRevision, new: &LoadedRevision) -> TreeProblems 
     TreeProblems { shown: shown.into_iter().chain(before).collect(), omitted: omitted.plus(warned) }
 }
 
-/// A loaded tree, and the folder that holds its files.
 struct LoadedRevision {
     loader: Loader,
     _folder: Option<crate::cli::context::git::tree::TempTree>,
@@ -296,9 +275,7 @@ struct LoadedRevision {
 
 impl LoadedRevision {
     fn present(setup: &Context) -> Self {
-        let mut loader = setup.loader();
-        loader.load_all();
-        Self { loader, _folder: None }
+        Self { loader: setup.loaded_tree(), _folder: None }
     }
 
     /// Loads the tree of a revision; its files are called `REV:FILE`.
@@ -306,10 +283,11 @@ impl LoadedRevision {
         let plain = |path: &PathBuf| FolderLocation::from_config(&setup.root, path).open().is_ok();
         let attached = setup.attachments_path()?.filter(plain);
         let folder = revision.extract(&setup.specs, attached.as_deref())?;
-        let files = folder.attachments().map(|path: &Path| -> Arc<dyn AttachmentFiles> {
-            Arc::new(AttachmentFolder::new(path))
-        });
-        let mut loader = setup.loader_of(folder.specs(), &revision.name, files);
+        let files = folder
+            .attachments
+            .as_deref()
+            .map(|path| -> Arc<dyn AttachmentFiles> { Arc::new(AttachmentFolder::new(path)) });
+        let mut loader = setup.loader_of(&folder.specs, &revision.name, files);
         loader.load_all();
         Ok(Self { loader, _folder: Some(folder) })
     }

@@ -79,7 +79,6 @@ pub(crate) async fn run(cli: &Cli, args: &SandboxArgs, out: Printer) -> CommandR
 /// The address of a sandbox where neither an argument nor a configuration names one.
 const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8700);
 
-/// The address at which a sandbox listens.
 struct Listen {
     listen: SocketAddr,
     plain_http: bool,
@@ -108,8 +107,7 @@ fn cannot_listen(error: ServeError) -> CommandFailure {
     CommandFailure::environment("reckon::sandbox::listen", error)
 }
 
-/// Returns the directory of the sandbox's state: the argument, else one beneath the configured
-/// state.
+/// Returns the sandbox's state directory: the argument, else one beneath the configured state.
 fn directory(cli: &Cli, out: Printer) -> PathBuf {
     let configured = || Context::load(cli, out).ok().map(|setup| setup.state.join("sandbox"));
     cli.state.clone().or_else(configured).unwrap_or_else(|| PathBuf::from(".reckon/sandbox"))
@@ -142,7 +140,6 @@ async fn wait_for_end(running: ListeningSandbox) -> CommandResult<()> {
     ended.map_err(|error| CommandFailure::environment("reckon::sandbox::serve", error))
 }
 
-/// A sandbox inside the daemon.
 #[derive(Debug)]
 pub(crate) struct EmbeddedSandbox {
     pub access: Embedded,
@@ -176,13 +173,11 @@ pub(crate) fn embed(setup: &Context) -> CommandResult<EmbeddedSandbox> {
     Ok(EmbeddedSandbox { access, sandbox, running, stop })
 }
 
-/// Returns the address in the links of an embedded sandbox: the configured one, with the chosen
-/// port where the configuration leaves the port open.
+/// Returns the address in an embedded sandbox's links: configured, but for a port left open.
 fn own_url(base: &str, listen: SocketAddr, place: &BoundAddress) -> String {
     if listen.port() == 0 { place.url() } else { base.to_owned() }
 }
 
-/// Returns the loopback address of a URL, at which a sandbox can listen.
 fn loopback(url: &str) -> CommandResult<SocketAddr> {
     let host = url.split_once("://").map_or(url, |(_, host)| host).trim_end_matches('/');
     let host = host.replace("localhost", "127.0.0.1");
@@ -215,8 +210,7 @@ impl EmbeddedSandbox {
         setup: &Context,
         addresses: WebhookAddresses,
     ) -> CommandResult<Arc<dyn SecretResolver>> {
-        let mut loader = setup.loader();
-        loader.load_all();
+        let loader = setup.loaded_tree();
         let manifests = loader.desired().manifests.iter();
         let credentials = manifests.filter_map(|(key, manifest)| {
             manifest.unpack().spec.get("credentials").map(|value| (key.clone(), value.clone()))
@@ -233,7 +227,7 @@ impl EmbeddedSandbox {
     }
 
     pub(crate) fn notify(&self, addresses: &WebhookAddresses) -> CommandResult<()> {
-        let generation = addresses.generation(&WebhookAddress::Partner)?;
+        let generation = addresses.facts.rotation(&WebhookAddress::Partner)?.generation;
         let event_url = addresses.outside.event_url(&addresses.base, generation);
         let told = json!({ "event_url": event_url });
         control_in_process(&self.sandbox, "POST", "/_sandbox/partner", Some(&told))
@@ -258,14 +252,7 @@ pub(crate) struct WebhookAddresses {
     pub facts: ReadModel,
 }
 
-impl WebhookAddresses {
-    fn generation(&self, address: &WebhookAddress) -> CommandResult<u32> {
-        Ok(self.facts.rotation(address)?.generation)
-    }
-}
-
-/// Merchants' credentials from a sandbox; every other secret from the sources that the operator
-/// opened.
+/// Merchants' credentials from a sandbox; other secrets from the sources of the operator.
 #[derive(Debug)]
 pub(crate) struct SandboxSecrets {
     sandbox: Sandbox,
@@ -275,15 +262,12 @@ pub(crate) struct SandboxSecrets {
 }
 
 impl SandboxSecrets {
-    /// Sets this merchant's event addresses at the sandbox. For a merchant that the sandbox does
-    /// not have yet, a later call does it.
+    /// Sets this merchant's event addresses; a later call does it for one that is not there yet.
     fn send_events(&self, merchant: &Key) {
-        let WebhookAddresses { outside, base, .. } = &self.addresses;
-        let Ok(generation) = self.addresses.generation(&WebhookAddress::Merchant(merchant.clone()))
-        else {
-            return;
-        };
-        let url = |mode| outside.gateway_url(base, merchant, mode, generation);
+        let WebhookAddresses { outside, base, facts } = &self.addresses;
+        let address = WebhookAddress::Merchant(merchant.clone());
+        let Ok(rotation) = facts.rotation(&address) else { return };
+        let url = |mode| outside.gateway_url(base, merchant, mode, rotation.generation);
         let urls = json!({"test": url(Mode::Test), "live": url(Mode::Live)});
         let told = json!({"merchant": merchant.name, "events_urls": urls});
         drop(control_in_process(&self.sandbox, "POST", "/_sandbox/policy", Some(&told)));

@@ -26,8 +26,7 @@ pub(crate) async fn run(setup: &Context) -> CommandResult {
     let http = client(setup, base.starts_with("https"))?;
     let all = ask(&http, http::Method::GET, &base, None).await?;
     let mut lines = partner_lines(setup, &all);
-    let mut loader = setup.loader();
-    loader.load_all();
+    let loader = setup.loaded_tree();
     for (key, manifest) in &loader.desired().manifests {
         let name = key.name.as_str();
         lines.extend(merchant_lines(&http, &base, name, &manifest.unpack().spec).await?);
@@ -41,8 +40,7 @@ fn base_url(setup: &Context) -> CommandResult<String> {
     Ok(setup.config.require("service.base_url", base, &ProcessEnv)?.as_str().to_owned())
 }
 
-/// Posts an order to a control path of a running sandbox. The command never asks the service
-/// itself: the address has to be one of this machine, and the answer a sandbox's.
+/// Posts an order to a control path of a sandbox on this machine, never to the service itself.
 pub(crate) async fn control(setup: &Context, path: &str, order: &Value) -> CommandResult<Value> {
     let base = base_url(setup)?;
     let not_one = || {
@@ -56,11 +54,8 @@ pub(crate) async fn control(setup: &Context, path: &str, order: &Value) -> Comma
     }
     let http = client(setup, base.starts_with("https"))?;
     let url = format!("{}/_sandbox/{path}", base.trim_end_matches('/'));
-    let answer = http.post(url).json(order).send().await.map_err(|error| {
-        let what = format!("reach the sandbox at {base}: {error}");
-        CommandFailure::environment("reckon::sandbox::env", what)
-            .help("start it first: `reckon sandbox`")
-    })?;
+    let sent = http.post(url).json(order).send().await;
+    let answer = sent.map_err(|error| unreachable(&base, &error))?;
     let refused = !answer.status().is_success();
     let value: Value = answer.json().await.map_err(|_| not_one())?;
     if refused {
@@ -79,7 +74,6 @@ fn is_loopback(url: &str) -> bool {
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
-/// Returns the partner's own variables that the configuration names.
 fn partner_lines(setup: &Context, all: &Value) -> Vec<String> {
     let partner = &setup.config.partner;
     let mut lines = Vec::new();
@@ -95,8 +89,7 @@ fn partner_lines(setup: &Context, all: &Value) -> Vec<String> {
     lines
 }
 
-/// Returns the variables that a merchant's document names: a fresh code each time, or its secret
-/// key.
+/// Returns the variables of a merchant's document: a fresh code each time, or its secret key.
 async fn merchant_lines(
     http: &reqwest::Client,
     base: &str,
@@ -114,10 +107,8 @@ async fn merchant_lines(
     let mut lines: Vec<String> = code.map(|variable| export(variable, given)).into_iter().collect();
     if let Some(variable) = secret_key {
         let all = ask(http, http::Method::GET, base, None).await?;
-        lines.push(export(
-            variable,
-            &merchant_text(&all, name, "/test/secret_key").unwrap_or_default(),
-        ));
+        let key = merchant_text(&all, name, "/test/secret_key").unwrap_or_default();
+        lines.push(export(variable, &key));
     }
     Ok(lines)
 }
@@ -162,23 +153,19 @@ async fn ask(
     if let Some(body) = body {
         request = request.json(body);
     }
-    let failed = |error: reqwest::Error| {
-        CommandFailure::environment(
-            "reckon::sandbox::env",
-            format!("reach the sandbox at {base}: {error}"),
-        )
-        .help("start it first: `reckon sandbox`")
-    };
+    let failed = |error: reqwest::Error| unreachable(base, &error);
     let answer = request.send().await.map_err(failed)?.error_for_status().map_err(failed)?;
     answer.json().await.map_err(failed)
 }
 
-// Calls to an embedded sandbox of this process, without a socket.
-
+fn unreachable(base: &str, error: &reqwest::Error) -> CommandFailure {
+    let what = format!("reach the sandbox at {base}: {error}");
+    CommandFailure::environment("reckon::sandbox::env", what)
+        .help("start it first: `reckon sandbox`")
+}
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 
-/// Sends one request, with an `Authorization` header or without. Returns the status and the body,
-/// null where the body is no JSON.
+/// Sends one request. Returns the status and the body, null where the body is no JSON.
 pub(crate) async fn send(
     sandbox: &Sandbox,
     method: &str,
@@ -211,7 +198,6 @@ pub(crate) fn control_in_process(
     Ok(answer)
 }
 
-/// Exchanges a code for a `payments` token.
 pub(crate) fn token(sandbox: &Sandbox, code: &str) -> Result<String, String> {
     let all = control_in_process(sandbox, "GET", "/_sandbox/credentials", None)?;
     let body = json!({

@@ -18,7 +18,6 @@ use crate::base::wording::count_noun;
 use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::sandbox::server::Sandbox;
 
-/// A scenario as its file holds it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ScenarioFile {
@@ -37,10 +36,8 @@ struct ScenarioStep {
     say: Option<String>,
     /// Method and path, such as `POST /v1/charges`.
     request: String,
-    /// The owner and type of the credential that the request carries.
     #[serde(default, rename = "as")]
     caller: StepCredential,
-    /// The merchant that owns the credential.
     #[serde(default)]
     merchant: Option<String>,
     #[serde(default)]
@@ -53,7 +50,6 @@ struct ScenarioStep {
     keep: BTreeMap<String, String>,
 }
 
-/// The owner and type of a request's credential.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum StepCredential {
@@ -62,18 +58,15 @@ enum StepCredential {
     SecretKey,
     /// The merchant's public key of test mode.
     PublicKey,
-    /// The merchant's secret key of live mode.
     LiveSecretKey,
     /// The partner's token for the merchant.
     Payments,
     /// The partner's own token.
     Tenant,
-    /// No credential.
     #[serde(rename = "nobody")]
     NoCredential,
 }
 
-/// A scenario with its name and the digest of its file.
 #[derive(Debug)]
 pub(crate) struct Scenario {
     name: String,
@@ -102,7 +95,6 @@ impl Scenario {
         Ok(Self { name: name.unwrap_or_default(), digest: sha256(&bytes), story })
     }
 
-    /// Returns the moment at which the sandbox's clock starts, if the scenario sets it.
     pub(crate) fn clock(&self) -> Option<DateTime<Utc>> {
         self.story.clock
     }
@@ -146,13 +138,10 @@ pub(crate) fn body(pattern: &Value, kept: &KeptValues) -> Result<Value, String> 
     })
 }
 
-// Plays a scenario into a sandbox.
-
 const CONTROL: &str = "/_sandbox/";
 const DEMO: &str = "demo";
 
-/// Plays a scenario, unless it was played into this state before. Returns a report for people, with
-/// the values that its steps kept.
+/// Plays a scenario once into a state. Returns a report, with the values that its steps kept.
 pub(crate) async fn play(sandbox: &Sandbox, scenario: &Scenario) -> CommandResult<String> {
     let before = control_in_process(sandbox, "GET", "/_sandbox/scenario", None)
         .map_err(CommandFailure::bug)?;
@@ -171,8 +160,7 @@ pub(crate) async fn play(sandbox: &Sandbox, scenario: &Scenario) -> CommandResul
         let done = run(sandbox, step, &mut kept).await;
         done.map_err(|error| step_failure(scenario, number, step, &error))?;
     }
-    let order = json!({ "digest": digest });
-    control_in_process(sandbox, "POST", "/_sandbox/scenario", Some(&order))
+    control_in_process(sandbox, "POST", "/_sandbox/scenario", Some(&json!({ "digest": digest })))
         .map_err(CommandFailure::bug)?;
     Ok(report(scenario, &kept))
 }
@@ -259,10 +247,8 @@ fn tenant(sandbox: &Sandbox) -> Result<String, String> {
         "grant_type": "client_credentials",
         "scope": "tenant",
     });
-    Ok(body_text(
-        &control_in_process(sandbox, "POST", "/oauth/token", Some(&body))?,
-        "/access_token",
-    ))
+    let answer = control_in_process(sandbox, "POST", "/oauth/token", Some(&body))?;
+    Ok(body_text(&answer, "/access_token"))
 }
 
 #[cfg(test)]

@@ -18,17 +18,15 @@ use crate::base::clock::{Clock, SystemClock};
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::cli::commands::signed::history::SoughtDocuments;
-use crate::cli::commands::signed::judge::{Judge, NotCounted, files};
-use crate::cli::commands::signed::repository::{ApprovalRepo, NotTrusted, SignedConfig, problem};
+use crate::cli::commands::signed::judge::{Judge, NotCounted, Rejection, files};
+use crate::cli::commands::signed::repository::{ApprovalRepo, NotTrusted, SignedConfig};
 use crate::cli::context::open::Context;
 use crate::cli::context::session::{OwnState, StateSession};
 use crate::cli::context::state_handle::StateHandle;
-use crate::cli::exit::{CommandFailure, CommandResult, Exit};
-use crate::cli::print::Printer;
+use crate::cli::exit::{CommandFailure, CommandResult, Exit, file_problem};
 use crate::config::approvals::ApprovalFile;
 use crate::control::handle::Control;
-use crate::control::requests;
-use crate::control::requests::ApprovePlan;
+use crate::control::requests::{self, ApprovePlan};
 use crate::engine::protocol::approvals::{ApproveSigned, PlanApprovalResult};
 use crate::engine::protocol::input::{EngineCommand, EngineInput};
 use crate::engine::protocol::query::PlanQuery;
@@ -46,8 +44,7 @@ pub(crate) struct Examination {
     pub(crate) counting: Vec<(usize, ApproveSigned)>,
 }
 
-/// Records the approvals of the present plan; prints the problems of other files beside the result.
-/// Examines nothing unless a limit blocks a step.
+/// Records the approvals of a plan that a limit blocks; prints the problems of other files.
 pub(crate) async fn record_signed(setup: &Context, own: &mut OwnState) -> CommandResult<()> {
     let Some(place) = SignedConfig::of(setup)? else { return Ok(()) };
     let plan = own.engine.view().plan_view();
@@ -55,12 +52,7 @@ pub(crate) async fn record_signed(setup: &Context, own: &mut OwnState) -> Comman
         return Ok(());
     }
     let view = record_counting(&place, own, &plan).await?;
-    for file in view.files.iter().filter(|file| file.status == SignedFileStatus::Counts) {
-        setup.out.note(&render::approvals::approval_file_line(file));
-    }
-    for problem in view.problems() {
-        setup.out.note(&render::approvals::approval_problem(problem));
-    }
+    news(&view).iter().for_each(|one| setup.out.note(one));
     Ok(())
 }
 
@@ -105,13 +97,11 @@ async fn record_counting(
     let Examination { mut view, counting } = examine(place, plan, &known, SystemClock.now());
     for (number, signing) in counting {
         let reply = own.engine.command(EngineCommand::ApproveSigned(signing)).await?;
-        let answer = requests::typed::<ApprovePlan>(reply)?;
-        note_answer(&mut view, number, &answer);
+        note_answer(&mut view, number, &requests::typed::<ApprovePlan>(reply)?);
     }
     Ok(view)
 }
 
-/// Notes the engine's answer about a file.
 pub(crate) fn note_answer(
     view: &mut SignedApprovalsView,
     number: usize,
@@ -127,17 +117,16 @@ pub(crate) fn note_answer(
         PlanApprovalResult::Nothing => return file.status = SignedFileStatus::Known,
         PlanApprovalResult::Beyond { moves, ceiling } => {
             let most = ceiling
-                .as_ref()
-                .map_or_else(|| "no money in that currency".to_owned(), ToString::to_string);
+                .map_or_else(|| "no money in that currency".to_owned(), |most| most.to_string());
             format!("the plan moves {moves}, and its ceilings allow {most}")
         }
     };
     file.status = SignedFileStatus::Refused;
     let help = "review the plan, then raise the ceilings or lower the amounts";
-    file.problems.push(problem(&file.file, "reckon::approval::beyond_ceiling", refused, help));
+    let problem = file_problem(&file.file, "reckon::approval::beyond_ceiling", refused, help);
+    file.problems.push(problem);
 }
 
-/// Returns true if a limit blocks any step.
 pub(crate) fn has_limited_step(plan: &PlanView) -> bool {
     plan.steps.iter().any(|step| step.limit.is_some())
 }
@@ -188,11 +177,9 @@ pub(crate) fn examine(
 ) -> Examination {
     let found = place.open().and_then(|repo| examine_repo(place, &repo, (plan, known), now));
     found.unwrap_or_else(|unfit| {
-        let problem = unfit.problem(place);
-        Examination {
-            view: SignedApprovalsView { problems: vec![problem], ..SignedApprovalsView::default() },
-            counting: Vec::new(),
-        }
+        let problems = vec![unfit.problem(place)];
+        let view = SignedApprovalsView { problems, ..SignedApprovalsView::default() };
+        Examination { view, ..Examination::default() }
     })
 }
 
@@ -213,7 +200,8 @@ fn examine_repo(
     for file in &odd {
         let help = "replace it by a plain file";
         let what = "not a plain file, but a link or a folder".to_owned();
-        look.refuse(&file.shown, vec![problem(&file.shown, "reckon::approval::form", what, help)]);
+        let problem = file_problem(&file.shown, "reckon::approval::form", what, help);
+        look.refuse(&file.shown, vec![problem]);
     }
     for file in &files {
         let bytes = repo.git.output(&["cat-file", "blob", &file.blob], &[])?;
@@ -222,15 +210,15 @@ fn examine_repo(
             Ok(said) if said.plan != plan.checksum => {
                 let known = known.approvals.iter().filter_map(|one| one.approval.signed.as_ref());
                 let known = known.into_iter().any(|one| one.file == file.path);
-                look.note(
-                    &file.shown,
-                    if known { SignedFileStatus::Known } else { SignedFileStatus::OtherPlan },
-                );
+                let status =
+                    if known { SignedFileStatus::Known } else { SignedFileStatus::OtherPlan };
+                look.view.files.push(ApprovalFileView::new(&file.shown, status));
             }
             Ok(said) => match judge.judge(file, said) {
                 Err(NotCounted::Git(error)) => return Err(error.into()),
-                Err(NotCounted::Rejected(no)) => {
-                    look.refuse(&file.shown, vec![no.into_problem(file)]);
+                Err(NotCounted::Rejected(Rejection(code, message, help))) => {
+                    let problem = file_problem(&file.shown, code, message, help);
+                    look.refuse(&file.shown, vec![problem]);
                 }
                 Ok(signing) => look.count(&file.shown, signing, &known.approvals),
             },
@@ -240,10 +228,6 @@ fn examine_repo(
 }
 
 impl Examination {
-    fn note(&mut self, file: &str, standing: SignedFileStatus) {
-        self.view.files.push(ApprovalFileView::new(file, standing));
-    }
-
     fn refuse(&mut self, file: &str, problems: Vec<PlacedIssue>) {
         let view = ApprovalFileView::new(file, SignedFileStatus::Refused);
         self.view.files.push(ApprovalFileView { problems, ..view });
@@ -255,18 +239,14 @@ impl Examination {
         let standing = if known { SignedFileStatus::Known } else { SignedFileStatus::Counts };
         let (signer, signature) = (Some(signing.plan.actor.clone()), Some(evidence.clone()));
         let number = self.view.files.len();
-        self.view.files.push(ApprovalFileView {
-            signer,
-            signature,
-            ..ApprovalFileView::new(file, standing)
-        });
+        let view = ApprovalFileView::new(file, standing);
+        self.view.files.push(ApprovalFileView { signer, signature, ..view });
         if !known {
             self.counting.push((number, signing));
         }
     }
 }
 
-/// Interval at which the daemon checks for changes.
 const POLL_EVERY: Duration = Duration::from_secs(2);
 /// Time after which every file is examined again, even without a change.
 const EXAMINE_EVERY: Duration = Duration::from_mins(1);
@@ -302,7 +282,9 @@ pub(crate) async fn keep_examining(
             return Ok(());
         };
         last = Some((now, Instant::now()));
-        print_new(&view, &mut told, setup.out);
+        let news = news(&view);
+        news.iter().filter(|one| !told.contains(*one)).for_each(|one| setup.out.note(one));
+        told = news;
     }
 }
 
@@ -312,13 +294,11 @@ async fn read_inputs(
 ) -> ExaminedInputs {
     let place = place.clone();
     let head = tokio::task::spawn_blocking(move || place.open().ok().map(|repo| repo.head)).await;
-    let overview = overviews.borrow();
-    let (position, stuck) = (overview.position, overview.stuck);
+    let Overview { position, stuck, .. } = *overviews.borrow();
     ExaminedInputs { head: head.ok().flatten(), position, stuck }
 }
 
-/// Examines the files, and has the engine record the approvals that count; `None` once the engine
-/// ended.
+/// Does as [`record_counting`] through the engine's channel; `None` once the engine ended.
 async fn record_counting_by_engine(
     place: &SignedConfig,
     facts: &ReadModel,
@@ -340,17 +320,14 @@ async fn record_counting_by_engine(
         else {
             return Ok(None);
         };
-        let answer = requests::typed::<ApprovePlan>(reply)?;
-        note_answer(&mut view, number, &answer);
+        note_answer(&mut view, number, &requests::typed::<ApprovePlan>(reply)?);
     }
     Ok(Some(view))
 }
 
-fn print_new(view: &SignedApprovalsView, told: &mut Vec<String>, out: Printer) {
+/// Returns the lines of the files that count, and of the problems.
+fn news(view: &SignedApprovalsView) -> Vec<String> {
     let counting = view.files.iter().filter(|file| file.status == SignedFileStatus::Counts);
     let problems = view.problems().map(render::approvals::approval_problem);
-    let news: Vec<String> =
-        counting.map(render::approvals::approval_file_line).chain(problems).collect();
-    news.iter().filter(|one| !told.contains(*one)).for_each(|one| out.note(one));
-    *told = news;
+    counting.map(render::approvals::approval_file_line).chain(problems).collect()
 }

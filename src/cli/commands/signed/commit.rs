@@ -20,7 +20,6 @@ pub(crate) struct SignedCommit {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CommitSignature {
     Unsigned,
-    /// The signature is not an SSH one.
     NotSsh,
     Invalid,
     /// The signature is valid, by a key that is not among the allowed ones.
@@ -60,13 +59,11 @@ impl SignedCommit {
 }
 
 impl Signer {
-    /// Returns true if the signer's name in the file of signers consists of addresses, or patterns
-    /// of addresses.
+    /// Returns true if the signer's name consists of addresses, or patterns of addresses.
     pub(crate) fn is_named_by_address(&self) -> bool {
         self.principal.split(',').all(|pattern| pattern.contains('@'))
     }
 
-    /// Returns true if this address may be the signer's.
     pub(crate) fn may_be(&self, address: &str) -> bool {
         let address = address.to_lowercase();
         let mut patterns = self.principal.split(',').map(|pattern| pattern.trim().to_lowercase());

@@ -10,8 +10,7 @@ use std::sync::Arc;
 
 use crate::base::hash::{Digest, sha256};
 use crate::base::id::Key;
-use crate::cli::context::git::program;
-use crate::cli::context::git::program::{Git, GitError, is_absent_id};
+use crate::cli::context::git::program::{self, Git, GitError, is_absent_id};
 use crate::spec::document::{LazySource, ReadContext, read};
 use crate::spec::text::decode::decode;
 use crate::spec::text::lint::{Keep, lint};
@@ -23,7 +22,6 @@ const FILE: &str = "100";
 /// Git's mode of an absent file.
 const NOTHING: &str = "000000";
 
-/// A commit that changed documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DocumentChange {
     pub commit: String,
@@ -31,7 +29,6 @@ pub(crate) struct DocumentChange {
     pub documents: BTreeMap<Key, Option<Digest>>,
 }
 
-/// The documents to look for.
 #[derive(Debug)]
 pub(crate) struct SoughtDocuments {
     pub keys: BTreeSet<Key>,
@@ -50,8 +47,7 @@ pub(crate) fn changes(
     arguments.extend(["--diff-merges=remerge", "--raw", "-z", "--no-renames", "--no-abbrev"]);
     arguments.extend(["--no-ext-diff", "--no-textconv", "--ignore-submodules=none"]);
     arguments.extend(["--format=%H %P", head, "--", specs]);
-    let said = git.output(&arguments, &[])?;
-    let touches = touches(&said);
+    let touches = touches(&git.output(&arguments, &[])?);
     let blobs = Blobs::read(git, &touches, sought)?;
     let changes = touches.into_iter().map(|touch| DocumentChange {
         documents: if touch.is_unclear() {
@@ -226,8 +222,7 @@ fn documents(bytes: &[u8], SoughtDocuments { keys, cx }: &SoughtDocuments) -> Fi
     Some(found)
 }
 
-/// Returns true if a text may name a resource: it holds the name, or escapes, in which a name can
-/// hide.
+/// Returns true if a text holds the name of a resource, or escapes, in which a name can hide.
 fn may_name(text: &str, key: &Key) -> bool {
     text.contains(&*key.name.to_string()) || text.contains('\\')
 }

@@ -13,37 +13,24 @@ use crate::base::id::Key;
 use crate::base::wording::count_noun;
 use crate::cli::commands::signed::commit::{CommitSignature, SignedCommit, Signer};
 use crate::cli::commands::signed::history::{DocumentChange, SoughtDocuments, changes};
-use crate::cli::commands::signed::repository::{ApprovalRepo, is_yaml, problem};
-use crate::cli::context::git::program::{Git, GitError};
+use crate::cli::commands::signed::repository::ApprovalRepo;
+use crate::cli::context::git::program::GitError;
+use crate::cli::context::git::tree::is_yaml;
 use crate::config::approvals::{ApprovalFile, AuthorEvidence};
 use crate::engine::protocol::approvals::{ApproveSigned, ApprovingPlan};
-use crate::model::issue::PlacedIssue;
 use crate::model::operator::ApprovalSignature;
 
 const SHORT: usize = 12;
 
 /// Reason against a file: a code, the message, and the help.
-pub(crate) struct Rejection(&'static str, String, &'static str);
+pub(crate) struct Rejection(pub(crate) &'static str, pub(crate) String, pub(crate) &'static str);
 
-/// Reason for which the approval of a file does not count.
+#[derive(derive_more::From)]
 pub(crate) enum NotCounted {
     Rejected(Rejection),
     Git(GitError),
 }
 
-impl From<Rejection> for NotCounted {
-    fn from(rejection: Rejection) -> Self {
-        Self::Rejected(rejection)
-    }
-}
-
-impl From<GitError> for NotCounted {
-    fn from(error: GitError) -> Self {
-        Self::Git(error)
-    }
-}
-
-/// Judge of all files of one examination.
 pub(crate) struct Judge<'a> {
     pub repo: &'a ApprovalRepo,
     sought: SoughtDocuments,
@@ -63,8 +50,7 @@ pub(crate) struct ApprovalEntry {
 }
 
 impl<'a> Judge<'a> {
-    /// Creates a judge. `applied` holds the applied digests of documents that the plan only
-    /// changes.
+    /// Creates a judge; `applied` holds the digests of documents that the plan only changes.
     pub(crate) fn new(
         repo: &'a ApprovalRepo,
         sought: SoughtDocuments,
@@ -121,17 +107,11 @@ impl<'a> Judge<'a> {
         Ok(commit)
     }
 
-    /// Checks that a commit changes nothing but approvals.
     fn check_only_approvals(&self, commit: &SignedCommit) -> Result<(), NotCounted> {
         let ApprovalRepo { git, folder, .. } = self.repo;
-        let mut arguments = vec!["diff-tree", "--no-commit-id", "--root", "-r", "-z"];
-        arguments.extend([
-            "--name-only",
-            "--no-renames",
-            "--no-ext-diff",
-            "--no-textconv",
-            &commit.id,
-        ]);
+        let mut arguments =
+            vec!["diff-tree", "--no-commit-id", "--root", "-r", "-z", "--name-only"];
+        arguments.extend(["--no-renames", "--no-ext-diff", "--no-textconv", &commit.id]);
         let said = git.output(&arguments, &[])?;
         let said = String::from_utf8_lossy(&said);
         let beneath = format!("{folder}/");
@@ -157,8 +137,7 @@ impl<'a> Judge<'a> {
         if age.to_std().is_ok_and(|age| age >= valid) {
             let hours = count_noun(valid.as_secs().checked_div(3600).unwrap_or_default(), "hour");
             let signed = timestamp(&commit.at);
-            let what = format!("it was signed at {signed}, and approvals are valid for {hours}");
-            return over(what);
+            return over(format!("it was signed at {signed}, and approvals are valid for {hours}"));
         }
         Ok(())
     }
@@ -285,20 +264,13 @@ fn check_other_person(
     Err(Rejection("reckon::approval::unknown_author", what, help))
 }
 
-impl Rejection {
-    pub(crate) fn into_problem(self, file: &ApprovalEntry) -> PlacedIssue {
-        let Self(code, message, help) = self;
-        problem(&file.shown, code, message, help)
-    }
-}
-
-/// Returns the plain files of the approvals folder in a commit, and the other entries, which cannot
-/// be approvals.
+/// Returns the plain files of the approvals folder in a commit, and its other entries.
 pub(crate) fn files(
     repo: &ApprovalRepo,
 ) -> Result<(Vec<ApprovalEntry>, Vec<ApprovalEntry>), GitError> {
     let ApprovalRepo { git, head, folder, .. } = repo;
-    let said = list(git, head, folder)?;
+    let listing = ["ls-tree", "-z", "--full-tree", head, "--", &format!("{folder}/")];
+    let said = git.output(&listing, &[])?;
     let mut found = (Vec::new(), Vec::new());
     for entry in String::from_utf8_lossy(&said).split('\0') {
         let Some((about, path)) = entry.split_once('\t') else { continue };
@@ -312,10 +284,6 @@ pub(crate) fn files(
         if mode.starts_with("100") { found.0.push(file) } else { found.1.push(file) }
     }
     Ok(found)
-}
-
-fn list(git: &Git, head: &str, folder: &str) -> Result<Vec<u8>, GitError> {
-    git.output(&["ls-tree", "-z", "--full-tree", head, "--", &format!("{folder}/")], &[])
 }
 
 fn short(id: &str) -> &str {

@@ -13,12 +13,12 @@ use crate::cli::context::git::program::{Git, GitError, path_from_top};
 use crate::cli::context::git::{committed, program};
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
-use crate::cli::exit::CommandResult;
+use crate::cli::exit::{CommandResult, file_problem};
 use crate::config::approvals::{AuthorEvidence, SignedRules};
 use crate::config::setting::ProcessEnv;
 use crate::kinds::register::KINDS;
 use crate::kinds::schema::kind::CheckCx;
-use crate::model::issue::{PlacedIssue, Severity};
+use crate::model::issue::PlacedIssue;
 use crate::spec::document::ReadContext;
 
 /// Configuration of signed approvals, which each examination checks again.
@@ -42,32 +42,36 @@ pub(crate) struct ApprovalRepo {
     pub specs: String,
     /// Folder of the approvals, from the top.
     pub folder: String,
-    /// Evidence that counts for the author of a document.
     pub authors: AuthorEvidence,
     pub valid_for: Duration,
     root: PathBuf,
 }
 
 /// Reason for which no approval counts here.
-#[derive(Debug)]
+#[derive(Debug, derive_more::From)]
 pub(crate) enum NotTrusted {
     /// The operator has to change something first.
     Problem(Box<PlacedIssue>),
+    #[from]
     Git(GitError),
-}
-
-impl From<GitError> for NotTrusted {
-    fn from(trouble: GitError) -> Self {
-        Self::Git(trouble)
-    }
 }
 
 impl NotTrusted {
     pub(crate) fn problem(self, place: &SignedConfig) -> PlacedIssue {
         match self {
             Self::Problem(problem) => *problem,
-            Self::Git(trouble) => place.git_problem(&trouble),
+            Self::Git(trouble) => {
+                let help = "install git 2.35 or later and ssh-keygen";
+                place.problem("reckon::approval::git", trouble.to_string(), help)
+            }
         }
+    }
+}
+
+impl ApprovalRepo {
+    /// Returns a path as problems name it: from the folder of the configuration.
+    pub(crate) fn display_path(&self, path: &str) -> String {
+        machine::below(&self.root, &self.git.top.join(path)).to_string_lossy().into_owned()
     }
 }
 
@@ -83,10 +87,6 @@ impl SignedConfig {
         Ok(rules.map(|rules| Self { root, config, specs, rules, valid_for, check }))
     }
 
-    pub(crate) fn specs(&self) -> &FolderLocation {
-        &self.specs
-    }
-
     pub(crate) fn reading(&self) -> ReadContext {
         ReadContext { kinds: KINDS, check: self.check.clone() }
     }
@@ -99,16 +99,13 @@ impl SignedConfig {
         let (top, specs) = self.tree()?;
         let signers = self.signers(&top)?;
         let folder = self.folder(&top, &specs)?;
-        let git = Git::at(top).with_signers(signers);
+        let git = Git { signers: Some(signers), ..Git::at(top) };
         let found = git.run(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], &[])?;
         let head = String::from_utf8_lossy(&found.out).trim().to_owned();
         if !found.success || head.is_empty() {
+            let what = "the repository of the specs has no commit";
             let help = "commit the specs, then each approval in a commit of its own";
-            return Err(self.untrusted(
-                "repository",
-                "the repository of the specs has no commit",
-                help,
-            ));
+            return Err(self.untrusted("repository", what, help));
         }
         let (authors, valid_for, root) = (self.rules.authors, self.valid_for, self.root.clone());
         Ok(ApprovalRepo { git, head, specs, folder, authors, valid_for, root })
@@ -158,11 +155,8 @@ impl SignedConfig {
                 "the allowed signers {} are in the repository of the specs, where a pull request can change who may approve",
                 path.display()
             );
-            return Err(self.untrusted(
-                "signers_inside",
-                what,
-                "keep that file outside the repository",
-            ));
+            let help = "keep that file outside the repository";
+            return Err(self.untrusted("signers_inside", what, help));
         }
         Ok(real)
     }
@@ -183,11 +177,8 @@ impl SignedConfig {
                 the specs",
                 folder.display()
             );
-            self.untrusted(
-                "folder",
-                what,
-                "set policy.approvals.signed.folder to a folder beside the specs",
-            )
+            let help = "set policy.approvals.signed.folder to a folder beside the specs";
+            self.untrusted("folder", what, help)
         })
     }
 
@@ -199,43 +190,9 @@ impl SignedConfig {
 
     fn problem(&self, code: &str, message: String, help: &str) -> PlacedIssue {
         let (file, line) = self.rules.place.rsplit_once(':').unwrap_or((&self.rules.place, "1"));
-        PlacedIssue { line: line.parse().unwrap_or(1), ..problem(file, code, message, help) }
+        PlacedIssue { line: line.parse().unwrap_or(1), ..file_problem(file, code, message, help) }
     }
 
-    pub(crate) fn git_problem(&self, trouble: &GitError) -> PlacedIssue {
-        let help = "install git 2.35 or later and ssh-keygen";
-        self.problem("reckon::approval::git", trouble.to_string(), help)
-    }
-}
-
-impl ApprovalRepo {
-    /// Returns a path as problems name it: from the folder of the configuration.
-    pub(crate) fn display_path(&self, path: &str) -> String {
-        machine::below(&self.root, &self.git.top.join(path)).to_string_lossy().into_owned()
-    }
-}
-
-pub(crate) fn is_yaml(path: &str) -> bool {
-    Path::new(path).extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
-}
-
-pub(crate) fn problem(file: &str, code: &str, message: String, help: &str) -> PlacedIssue {
-    PlacedIssue {
-        file: file.to_owned(),
-        line: 1,
-        column: 1,
-        length: 1,
-        code: code.to_owned(),
-        severity: Severity::Error,
-        message,
-        help: help.to_owned(),
-        related: Vec::new(),
-    }
-}
-
-// Compares the files that a plan was made of with the commit that is checked out, byte by byte.
-
-impl SignedConfig {
     /// Checks that the clone holds the complete history, and that the loaded specs equal the
     /// commit. `loaded` is the digest of the files that the plan was made of.
     pub(crate) fn check(
@@ -262,7 +219,7 @@ impl SignedConfig {
             return Ok(());
         }
         Err(committed
-            .difference(self.specs())
+            .difference(&self.specs)
             .map_or_else(|| self.specs_changed(), |one| self.uncommitted(repo, &one)))
     }
 

@@ -16,8 +16,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::program;
-use super::program::{Git, GitError};
+use super::program::{self, Git, GitError};
 use crate::base::folder::Folder;
 use crate::base::folder_location::FolderLocation;
 use crate::base::hash::Digest;
@@ -39,7 +38,6 @@ pub(crate) struct Committed {
     odd: Vec<String>,
 }
 
-/// A file that differs from its commit.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Difference {
     pub path: String,
@@ -54,8 +52,8 @@ impl Committed {
     /// Git cannot be run, or the clone lacks an object.
     pub(crate) fn read(git: &Git, commit: &str, folder: &str) -> Result<Self, GitError> {
         let prefix = format!("{folder}/");
-        let list = ["ls-tree", "-r", "-z", "--full-tree", commit, "--", &prefix];
-        let said = git.output(&list, &[])?;
+        let said =
+            git.output(&["ls-tree", "-r", "-z", "--full-tree", commit, "--", &prefix], &[])?;
         let said = String::from_utf8_lossy(&said);
         let mut found = Self::default();
         let mut paths: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -81,8 +79,7 @@ impl Committed {
     }
 
     fn take(&mut self, paths: Option<&Vec<&str>>, hash: [u8; 32]) {
-        let paths = paths.into_iter().flatten();
-        self.files.extend(paths.map(|path| ((*path).to_owned(), hash)));
+        self.files.extend(paths.into_iter().flatten().map(|path| ((*path).to_owned(), hash)));
     }
 
     /// Returns the first entry that a loader could read and that is no plain file.
@@ -113,7 +110,6 @@ impl Committed {
         listing.files.keys().find_map(|path| self.differs(&root, path))
     }
 
-    /// Returns the difference of one file, if there is one.
     fn differs(&self, root: &Folder, path: &str) -> Option<Difference> {
         let committed = self.files.get(path);
         let bytes = read(root, path).ok();
@@ -133,14 +129,10 @@ fn without_returns(bytes: &[u8]) -> Vec<u8> {
     kept.map(|(one, _)| *one).collect()
 }
 
-// Attributes that make git store other text than a file holds, or merge it in another way.
-
-/// Attributes that change a file's bytes on their way into a commit, and the one that names a
-/// program to merge with.
+/// Attributes that change a file's bytes on their way into a commit, or name a merge program.
 const REFUSED: [&str; 4] = ["working-tree-encoding", "filter", "ident", "merge"];
 const BYTES_MAX: usize = 1 << 20;
 
-/// An attribute that must not be set.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ForbiddenAttribute {
     /// The file that the attribute applies to, from the top of the repository.
@@ -151,7 +143,6 @@ pub(crate) struct ForbiddenAttribute {
     pub place: Option<String>,
 }
 
-/// Returns the first of these files that has such an attribute.
 pub(crate) fn first_forbidden<'a>(
     git: &Git,
     paths: impl Iterator<Item = &'a str>,
@@ -182,8 +173,7 @@ fn forbidden_form(name: &str, value: &str) -> Option<String> {
     }
 }
 
-/// Returns the place that sets an attribute of a file: the last line that names the attribute in
-/// the file of the highest precedence.
+/// Returns the last line that names an attribute, in the file of the highest precedence.
 fn place(git: &Git, path: &str, name: &str) -> Option<String> {
     let info = git.line(&["rev-parse", "--git-path", "info/attributes"]).ok();
     let mut folders: Vec<&Path> = Path::new(path).ancestors().skip(1).collect();
@@ -214,12 +204,10 @@ fn line_of(file: &Path, name: &str) -> Option<usize> {
 /// Files whose blobs are read at once.
 const FILES: usize = 256;
 
-/// A loader and the repository of its files.
 #[derive(Debug)]
 pub(crate) struct TrackedSpecs {
     loader: Loader,
-    /// The folder of the specs; `None` where the files are not those of a repository on this
-    /// machine.
+    /// The folder of the specs; `None` where the files are not of a repository on this machine.
     folder: Option<FolderLocation>,
     known: Mutex<KnownCommit>,
 }
@@ -253,7 +241,6 @@ impl TrackedSpecs {
         }
     }
 
-    /// Returns true if the loaded bytes of a file equal those of the known commit.
     fn is_committed(&self, folder: &FolderLocation, path: &str) -> bool {
         let mut known = self.known.lock();
         if !known.blobs.contains_key(path) {

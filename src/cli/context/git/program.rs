@@ -6,12 +6,10 @@
 //! configuration does not.
 
 use std::ffi::OsString;
-use std::io;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc;
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
 use crate::cli::context::machine;
@@ -23,8 +21,7 @@ const TIME: Duration = Duration::from_mins(2);
 const LOOK: Duration = Duration::from_millis(5);
 /// Bytes that are read of one answer, at most.
 const BYTES_MAX: u64 = 1 << 30;
-/// The variables that git inherits, where they are set. The operator's own configuration is in
-/// `HOME`: it may say that a folder of another owner is safe.
+/// The variables that git inherits. `HOME` may say that a folder of another owner is safe.
 const GIVEN: [&str; 2] = ["PATH", "HOME"];
 /// Settings that override those of every configuration file.
 const SETTINGS: [&str; 17] = [
@@ -57,15 +54,13 @@ const SET: [(&str, &str); 4] = [
     ("GIT_GRAFT_FILE", "/dev/null"),
 ];
 
-/// Runner of git in one folder of a repository.
 #[derive(Debug, Clone)]
 pub(crate) struct Git {
     /// The folder; paths in answers are relative to the top of its work tree.
     pub top: PathBuf,
-    signers: Option<PathBuf>,
+    pub(crate) signers: Option<PathBuf>,
 }
 
-/// Output of one git call.
 #[derive(Debug)]
 pub(crate) struct GitOutput {
     pub success: bool,
@@ -73,7 +68,6 @@ pub(crate) struct GitOutput {
     pub err: String,
 }
 
-/// Failure of a git call, or an answer of no use.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("git {call}: {why}")]
 pub(crate) struct GitError {
@@ -90,11 +84,6 @@ impl GitError {
 impl Git {
     pub(crate) fn at(folder: impl Into<PathBuf>) -> Self {
         Self { top: folder.into(), signers: None }
-    }
-
-    /// Adds a file of allowed signers, to verify commits against.
-    pub(crate) fn with_signers(self, signers: PathBuf) -> Self {
-        Self { signers: Some(signers), ..self }
     }
 
     /// Runs git with `input` on its standard input.
@@ -132,8 +121,7 @@ impl Git {
     }
 
     pub(crate) fn line(&self, arguments: &[&str]) -> Result<String, GitError> {
-        let said = self.output(arguments, &[])?;
-        Ok(String::from_utf8_lossy(&said).trim().to_owned())
+        Ok(String::from_utf8_lossy(&self.output(arguments, &[])?).trim().to_owned())
     }
 
     /// Returns the program with these arguments, ready to be started; its streams are piped.
@@ -195,13 +183,9 @@ fn end(child: &mut Child) {
     drop(child.wait());
 }
 
-// Reads the contents of git's objects, many at a time.
-
-/// Blobs that one git process reads, at most.
 const BLOBS: usize = 1024;
 
-/// Reads these blobs, each once, and passes their bytes to `take`; `None` for an id that names no
-/// blob here.
+/// Passes the bytes of these blobs to `take`, each once; `None` for an id that names none here.
 pub(crate) fn for_each<'a>(
     git: &Git,
     ids: &[&'a str],
@@ -236,9 +220,6 @@ fn content(said: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
     };
     Some((Some(rest.get(..size)?), rest.get(size.saturating_add(1)..)?))
 }
-
-// Git queries of commands: one module runs the program, and the commit of the spec tree is read
-// here.
 
 /// Returns the commit that is checked out at `folder`; `None` where there is none or no git.
 pub(crate) fn commit(folder: &Path) -> Option<String> {

@@ -9,17 +9,14 @@ use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
-use super::program;
-use super::program::{Git, GitError};
+use super::program::{self, Git, GitError};
 use crate::cli::context::machine;
 use crate::cli::exit::{CommandFailure, CommandResult};
 
 /// Git's mode of a symbolic link.
 const LINK: &str = "120000";
-/// Git's type of a file's content.
 const BLOB: &str = "blob";
-/// Contents that are in memory together. A spec is small; the size of an attachment is checked once
-/// it is written.
+/// Contents that are in memory together: specs are small, attachments are checked once written.
 const SPECS_AT_ONCE: usize = 1024;
 const ATTACHMENTS_AT_ONCE: usize = 1;
 
@@ -37,8 +34,7 @@ pub(crate) struct Revision {
 }
 
 impl RevisionRange {
-    /// Parses `REV`, `A..B`, or `A...B` (B against the merge base of both). An empty side is
-    /// `HEAD`.
+    /// Parses `REV`, `A..B`, or `A...B` (B against the merge base). An empty side is `HEAD`.
     pub(crate) fn read(folder: &Path, text: &str) -> CommandResult<Self> {
         if let Some((before, after)) = text.split_once("...") {
             let (before, after) = (Revision::find(folder, before)?, Revision::find(folder, after)?);
@@ -73,20 +69,19 @@ impl Revision {
     /// Extracts the specs of this revision, and the attachments if they are in the same repository.
     pub(crate) fn extract(&self, specs: &Path, attached: Option<&Path>) -> CommandResult<TempTree> {
         let folder = TempTree::make()?;
-        self.take(specs, &folder.specs, (is_spec, SPECS_AT_ONCE))?;
+        self.take(specs, &folder.specs, (is_yaml, SPECS_AT_ONCE))?;
         let top = |folder: &Path| run_text(folder, &["rev-parse", "--show-toplevel"]).ok();
         let Some(attached) =
             attached.filter(|path| top(path).is_some_and(|of| Some(of) == top(specs)))
         else {
             return Ok(folder);
         };
-        let place = folder.root.join("attachments");
+        let place = folder.root.0.join("attachments");
         make_dir(&place).map_err(not_written)?;
         self.take(attached, &place, (|_| true, ATTACHMENTS_AT_ONCE))?;
         Ok(TempTree { attachments: Some(place), ..folder })
     }
 
-    /// Writes the files beneath `from` in this revision to `into`.
     fn take(
         &self,
         from: &Path,
@@ -110,7 +105,7 @@ impl Revision {
     }
 }
 
-fn is_spec(path: &str) -> bool {
+pub(crate) fn is_yaml(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
 }
 
@@ -121,8 +116,7 @@ struct TreeEntry {
 }
 
 impl TreeEntry {
-    /// Parses `MODE TYPE OBJECT<tab>PATH`; `None` for an entry that is no file, or whose path leads
-    /// out of the folder.
+    /// Parses `MODE TYPE OBJECT<tab>PATH`; `None` for no file, or a path out of the folder.
     fn read(entry: &[u8], prefix: &str) -> Option<Self> {
         let text = std::str::from_utf8(entry).ok()?;
         let (about, path) = text.split_once('\t')?;
@@ -176,38 +170,23 @@ fn link(path: &Path, target: &[u8]) -> io::Result<()> {
 #[derive(Debug)]
 pub(crate) struct TempTree {
     root: RemovedOnDrop,
-    specs: PathBuf,
-    attachments: Option<PathBuf>,
+    pub(crate) specs: PathBuf,
+    /// The folder of the attached files, where they are of the same revision.
+    pub(crate) attachments: Option<PathBuf>,
 }
 
 impl TempTree {
     pub(crate) fn make() -> CommandResult<Self> {
-        let name = format!("reckon-{:016x}", machine::seed()?);
-        let root = std::env::temp_dir().join(name);
+        let root = std::env::temp_dir().join(format!("reckon-{:016x}", machine::seed()?));
         fs::DirBuilder::new().mode(0o700).create(&root).map_err(not_written)?;
         let (root, specs) = (RemovedOnDrop(root.clone()), root.join("specs"));
         make_dir(&specs).map_err(not_written)?;
         Ok(Self { root, specs, attachments: None })
     }
-
-    pub(crate) fn specs(&self) -> &Path {
-        &self.specs
-    }
-
-    /// Returns the folder of the attached files, where they are of the same revision.
-    pub(crate) fn attachments(&self) -> Option<&Path> {
-        self.attachments.as_deref()
-    }
 }
 
 #[derive(Debug)]
 struct RemovedOnDrop(PathBuf);
-
-impl RemovedOnDrop {
-    fn join(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
 
 impl Drop for RemovedOnDrop {
     fn drop(&mut self) {
@@ -236,8 +215,6 @@ fn run_text(folder: &Path, arguments: &[&str]) -> CommandResult<String> {
 
 #[expect(clippy::needless_pass_by_value, reason = "it is given to map_err")]
 fn not_written(error: io::Error) -> CommandFailure {
-    CommandFailure::environment(
-        "reckon::git::read",
-        format!("read the tree of a revision: {error}"),
-    )
+    let what = format!("read the tree of a revision: {error}");
+    CommandFailure::environment("reckon::git::read", what)
 }

@@ -4,12 +4,10 @@
 //! A program's standard error is discarded, and no message repeats its output: both may hold the
 //! secret.
 
-use std::io;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::mpsc;
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
 use zeroize::Zeroizing;
@@ -19,11 +17,9 @@ use crate::cli::context::machine;
 
 /// The variables that a program inherits, where they are set.
 pub(super) const GIVEN: [&str; 2] = ["PATH", "HOME"];
-
 /// Interval at which an ending program is polled.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Limits of one program run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ProgramLimits {
     pub time: Duration,
@@ -36,7 +32,6 @@ impl Default for ProgramLimits {
     }
 }
 
-/// A program to run: its words, its folder, and its environment.
 #[derive(Debug)]
 pub(super) struct Program<'a> {
     pub words: &'a [String],
@@ -64,8 +59,7 @@ impl Program<'_> {
             Err(_) => return Err(kill(&mut child, &too_slow(limits))),
         };
         if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limits.bytes {
-            let what = format!("prints more than {} bytes", limits.bytes);
-            return Err(kill(&mut child, &what));
+            return Err(kill(&mut child, &format!("prints more than {} bytes", limits.bytes)));
         }
         let status = wait(&mut child, limits)?;
         if !status.success() {
@@ -105,8 +99,7 @@ fn too_slow(limits: ProgramLimits) -> String {
     format!("took longer than {} ms and was stopped", limits.time.as_millis())
 }
 
-/// Reads a program's output on a thread of its own, so that a program which never ends is left
-/// behind.
+/// Reads a program's output on another thread, so that one which never ends is left behind.
 fn read(output: ChildStdout, bytes_max: u64) -> Receiver<Printed> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
