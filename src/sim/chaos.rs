@@ -22,7 +22,6 @@ use crate::sim::run::state::RunReport;
 
 /// Number of runs from which a fault or crash point that never happened is a failure.
 pub const COMPLETE_FROM: u32 = 2000;
-
 /// Failures that are reduced to their shortest script; the others are reported as they are.
 const SHRUNK_MAX: usize = 5;
 

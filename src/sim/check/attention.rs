@@ -19,7 +19,6 @@ use crate::sim::plan::parts::add;
 
 /// Reason of all holds that a restored backup causes.
 const RESTORED: &str = "a backup was restored, and the object may have been made in between";
-
 /// Start of a hold's reason if the answer differs from the request (law 4).
 pub(crate) const DIFFERS: &str = "the answer is not what was asked";
 

@@ -18,7 +18,6 @@ use crate::store::read_model::model::ReadModel;
 
 /// Longest time from an event to its record, without faults; the list is read every minute.
 const RECORDED_WITHIN: TimeDelta = TimeDelta::minutes(3);
-
 /// The first poll begins this long before a moment that precedes its record.
 const FIRST_POLL_SPAN: TimeDelta = TimeDelta::hours(1);
 

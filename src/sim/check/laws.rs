@@ -147,19 +147,14 @@ const BEFORE_OPEN: u64 = 24;
 /// Calls that may be in flight at once: the gate's permits, and the calls that wait for one with a
 /// token.
 const IN_FLIGHT_MAX: u64 = 12;
-
 /// Probes while the waits grow to two minutes; after that one probe a minute.
 const PROBES: u64 = 8;
-
 /// Calls of one merchant before its limit has fallen to one in two seconds.
 const BEFORE_SLOW: u64 = 40;
-
 /// The limit grows by one call a second each second, and each 429 halves it.
 const SLOW_PER_S: u64 = 2;
-
 /// Seconds between two checks of refused credentials.
 const ASKED_EVERY_S: u64 = 600;
-
 /// Most calls of one such check.
 const ASKED_BY: u64 = 4;
 

@@ -32,9 +32,7 @@ use crate::store::writer::handle::Writer;
 
 /// Lost part of the journal's end, in bytes.
 const TAIL_BYTES: usize = 700;
-
 const JOURNAL: &str = "journal/";
-
 const VAULT: &str = "vault/";
 
 #[derive(Debug, Clone)]

@@ -20,11 +20,8 @@ use crate::sim::machine::disk::SimDisk;
 use crate::sim::plan::parts::add;
 
 const HEADER_BYTES: usize = 64;
-
 const PREFIX_BYTES: usize = 12;
-
 const FIXED_BYTES: usize = 49;
-
 const MAGIC: &[u8] = b"RkJ1";
 
 /// A durable record, which no power failure can remove.

@@ -37,10 +37,8 @@ use crate::store::writer::handle::Writer;
 
 /// Time that the engine waits for an answer.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
-
 /// Time after `TIMEOUT` within which a request may still take effect.
 pub(crate) const GRACE: Duration = Duration::from_secs(30);
-
 /// Key of every simulated state; it protects nothing.
 const KEY: [u8; 32] = [7; 32];
 

@@ -19,52 +19,35 @@ use crate::sim::plan::parts::{add, remove_nth, remove_one};
 
 /// Fully refunded, under a name of the script's choice.
 pub(crate) const FULL_REFUND: i64 = 701;
-
 /// Refunded in two parts, under names derived from the arguments.
 pub(crate) const PARTIAL_REFUNDS: i64 = 702;
-
 /// Answered with a credit to the payer.
 pub(crate) const CREDITED: i64 = 703;
-
 /// Voided.
 pub(crate) const VOID: i64 = 704;
-
 /// Charged again in the same amount, until the chain of causes is too long.
 pub(crate) const ECHO: i64 = 706;
-
 /// Answered with two notifications; so is [`LATE`].
 pub(crate) const NOTIFIED: i64 = 707;
-
 /// Partly refunded, by a script that fails until it is fixed.
 pub(crate) const LATE: i64 = 708;
-
 /// A recurring charge of this amount: its first occurrence is paid early.
 pub(crate) const EARLY: i64 = 711;
-
 /// A recurring charge of this amount: its first occurrence is skipped.
 pub(crate) const SKIP: i64 = 712;
-
 /// First day of the recurring charges of these amounts.
 pub(crate) const START: &str = "2031-01-01";
-
 /// Parts that are refunded of [`PARTIAL_REFUNDS`].
 pub(crate) const PARTIAL_AMOUNTS: [i64; 2] = [50, 100];
-
 pub(crate) const CREDIT_AMOUNT: i64 = 11;
-
 /// Part that is refunded of [`LATE`].
 pub(crate) const LATE_REFUND: i64 = 108;
-
 pub(crate) const FAILURE_MESSAGE: &str = "not mended yet";
-
 /// Place of an unrelated call.
 pub(crate) const FIRST: &str = "// first";
-
 pub(crate) const UNRELATED_CALL: &str = r#"notify("ops", "unrelated", #{name: "unrelated"});"#;
-
 /// Place at which a script fails until it is fixed.
 pub(crate) const FAILS: &str = "// fails";
-
 /// Script that makes a set invalid.
 pub(crate) const WRONG: &str = "fn on_transaction_authorized(event) { refnd(event.data); }\n";
 

@@ -14,7 +14,6 @@ use crate::sim::plan::trouble;
 use crate::sim::plan::trouble::{PagingPlan, Storm};
 
 const DICE: u64 = 10;
-
 /// Application webhooks of one run that may be misdelivered: far more than a run has.
 const WEBHOOKS_MAX: u64 = 6;
 
@@ -169,10 +168,8 @@ pub(crate) const EVENT_DICE: u64 = 12;
 /// Worlds in which events are posted, in percent of the worlds with network behaviour beyond single
 /// calls.
 const EVENT_WORLDS: u64 = 30;
-
 /// Posts of one run that may be misdelivered: about as many as a run has.
 const POSTS: u64 = 60;
-
 /// Posts that are misdelivered, in percent.
 const MISDELIVERED_PERCENT: u64 = 40;
 

@@ -150,14 +150,12 @@ fn draw_crash(dice: &mut Dice) -> Crash {
 // the payments, and a person changes the scripts meanwhile.
 
 const DICE: u64 = 13;
-
 /// Worlds with hooks, in percent of the worlds in which events are posted.
 const WORLDS: u64 = 60;
 
 /// Worlds that post events and have hooks, in percent of the worlds with trouble of the store or
 /// the clock.
 const TROUBLED_WORLDS: u64 = 40;
-
 /// Notifications of one run that may be lost: about as many as a run has.
 const NOTIFICATIONS_MAX: u32 = 30;
 

@@ -67,7 +67,6 @@ const LOSSES: &[StateLoss] = &[
 
 /// Worlds with such trouble, in percent.
 const TROUBLED: u64 = 30;
-
 /// Longest jump of a clock, in seconds: one day.
 const JUMP_MAX_S: u64 = 86_400;
 

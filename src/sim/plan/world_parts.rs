@@ -25,7 +25,6 @@ pub(crate) const REMOVAL_EFFECTS: [&str; 4] =
 
 /// Merchant that is removed with all that belongs to it.
 const LEAVER: &str = "leaver";
-
 /// Worlds with such removals, in percent.
 const REMOVAL_WORLDS: u64 = 30;
 
@@ -180,10 +179,8 @@ impl SimScript {
 
 /// Merchant whose payers are charged before the run.
 pub(crate) const EARLIER: &str = "earlier";
-
 /// Worlds with earlier charges, in percent.
 const EARLIER_WORLDS: u64 = 30;
-
 /// Effect that makes a recurring charge from an earlier charge.
 pub(crate) const SCHEDULE_EFFECT: &str = "charge.schedule";
 
@@ -235,10 +232,8 @@ fn change_earlier_document(mut doc: Doc, dice: &mut Dice) -> Option<FileChange> 
 }
 
 pub(crate) const TILL: &str = "till";
-
 /// Worlds with this merchant, in percent.
 const TILL_WORLDS: u64 = 25;
-
 pub(crate) const TILL_CONTACT: &str = "c-till";
 
 pub(crate) fn till_contact_body() -> DocBody {

@@ -22,7 +22,6 @@ use crate::sim::service::notifier::SimNotifier;
 
 /// Consecutive looks without a request that end a person's work, once all faults are over.
 const QUIET_LOOKS: u32 = 2;
-
 /// Actor of the requests that no named person makes.
 pub(crate) const ACTOR: &str = "the simulator";
 
@@ -143,10 +142,8 @@ pub(crate) async fn query<Q: Query>(
 
 /// Interval at which a person looks at failed hook runs and waiting actions.
 const HOOK_LOOKS_EVERY: Duration = Duration::from_secs(61);
-
 /// Consecutive looks without any activity that end the work.
 const HOOK_QUIET_LOOKS: u32 = 3;
-
 /// Most looks in all.
 const HOOK_LOOKS_MAX: u32 = 240;
 

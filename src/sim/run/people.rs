@@ -240,7 +240,6 @@ pub(crate) async fn open_links(tree: &DocTree, engine: &mpsc::Sender<EngineInput
 
 /// Seconds between two looks of a person for live merchants that wait for an approval.
 const LOOKS_EVERY_S: u64 = 20;
-
 /// Seconds between two decisions of underwriting, where it decides twice.
 const DECIDES_EVERY_S: u64 = 5;
 

@@ -28,12 +28,9 @@ use crate::store::journal::chain::Head;
 
 /// Number of looks, and their interval, of a person who looks after a restored state.
 const LOOKS: u32 = 3;
-
 const LOOKS_EVERY: Duration = Duration::from_mins(5);
-
 /// Time after which a process is restarted if its disk refused operations.
 const STARTED_AGAIN: Duration = Duration::from_secs(10);
-
 /// Generations in which an application may have been submitted.
 const GENERATIONS: u32 = 10;
 

@@ -68,12 +68,9 @@ pub(crate) fn start_requests(
 
 /// Requests that a person makes while an answer is to be expected.
 const ASKS_MAX: u32 = 200;
-
 /// Requests for a blocked command, or lookups of its missing target.
 const PATIENCE_MAX: u32 = 12;
-
 const RETRY_PAUSE: Duration = Duration::from_mins(2);
-
 const STROKES: &str = r#"[{"lx":1,"ly":2,"mx":3,"my":4}]"#;
 
 impl PersonCommand {

@@ -39,7 +39,6 @@ use crate::store::journal::chain::Head;
 
 /// Time within which everything settles after the last fault.
 pub(crate) const SETTLES_WITHIN: Duration = Duration::from_hours(6);
-
 /// Time within which an undelivered webhook is sent again.
 pub(crate) const REDELIVERED_WITHIN: Duration = Duration::from_mins(11);
 

@@ -120,10 +120,8 @@ pub(crate) fn mark_of(charge: &Value) -> String {
 
 /// Address to which the sandbox sends application webhooks; the reference is appended.
 pub(crate) const EVENT_URL: &str = "http://127.0.0.1:8780/events/";
-
 /// Address to which the sandbox posts a merchant's events; the merchant's name is appended.
 pub const GATEWAY_URL: &str = "http://127.0.0.1:8780/gateway/";
-
 /// Charges before the run begins.
 const EARLIER_CHARGES: usize = 2;
 

@@ -16,7 +16,6 @@ use crate::api::call::PAGE_SIZE_MAX;
 use crate::sim::plan::trouble::{ListChange, PagingPlan};
 
 const EVENTS: &str = " /v1/events ";
-
 /// Failures of a reading's second page before it succeeds.
 const CUTS: u32 = 4;
 
