@@ -11,7 +11,7 @@ use crate::base::id::Key;
 use crate::base::money::{Currency, Money};
 use crate::kinds::planning::step::{merchant_of, mode_of};
 use crate::kinds::register::{self, KindRow};
-use crate::model::change::{MonthlyDue, PlannedAction, Removal, RemovalStatus};
+use crate::model::change::{MonthlyDue, PlannedAction, RemovalStatus};
 use crate::model::plan::{Reason, Step};
 use crate::model::record::Record;
 use crate::model::state::orphan::{
@@ -67,14 +67,9 @@ impl Planner {
         }
     }
 
-    /// Returns the number of removals since this planner began, by kind of removal.
-    pub fn removal_counts(&self) -> &BTreeMap<Removal, usize> {
-        &self.removal_counts
-    }
-
     /// Recomputes the steps whose guards changed their verdict.
     pub(crate) fn recompute_guarded(&mut self, world: &dyn StateView, made: &mut BTreeSet<Key>) {
-        if self.prune_state.take_search() {
+        if std::mem::take(&mut self.prune_state.search) {
             let open = self.steps.values().filter(|step| {
                 step.place.is_some() && !(step.action == PlannedAction::Settled && step.ready)
             });
@@ -191,14 +186,12 @@ fn dues_by_month(
     let end =
         dates.min().map(month_of).and_then(|month| month.checked_add_months(Months::new(MONTHS)));
     let mut months: BTreeMap<(NaiveDate, Currency), (i64, i64)> = BTreeMap::new();
-    let within = |date: &NaiveDate| end.is_none_or(|end| *date < end);
-    for (date, money) in before.iter().filter(|(date, _)| within(date)) {
-        let (sum, _) = months.entry((month_of(*date), money.currency())).or_default();
-        *sum = sum.saturating_add(money.minor());
-    }
-    for (date, money) in after.iter().filter(|(date, _)| within(date)) {
-        let (_, sum) = months.entry((month_of(*date), money.currency())).or_default();
-        *sum = sum.saturating_add(money.minor());
+    for (is_before, dues) in [(true, before), (false, after)] {
+        for (date, money) in dues.iter().filter(|(date, _)| end.is_none_or(|end| *date < end)) {
+            let sums = months.entry((month_of(*date), money.currency())).or_default();
+            let sum = if is_before { &mut sums.0 } else { &mut sums.1 };
+            *sum = sum.saturating_add(money.minor());
+        }
     }
     months
 }

@@ -95,7 +95,7 @@ impl Engine {
     /// waits for the interval.
     pub(crate) fn task_ended(&mut self, key: &Key) {
         self.replan(BTreeSet::from([key.clone()]));
-        if self.planner.retryable_refusals().contains(key) {
+        if self.planner.retryable_refusals.contains(key) {
             self.readers.accounts.note_read(key);
         }
     }

@@ -12,9 +12,8 @@ use crate::sim::check::evidence::{RunEvidence, Violation};
 use crate::sim::check::hooks;
 use crate::sim::plan::requests::{CommandAction, MerchantCommand, PersonCommand, PersonRequest};
 use crate::sim::service::control::{minor_amount, text};
-use crate::sim::service::frontend::Arrival;
 
-fn commands<'a>(evidence: &RunEvidence<'a>) -> impl Iterator<Item = &'a PersonCommand> {
+fn commands<'a>(evidence: &RunEvidence<'a>) -> impl Iterator<Item = &'a PersonCommand> + Clone {
     evidence.script.steps.iter().flat_map(|step| &step.requests).filter_map(|request| {
         if let PersonRequest::Command(command) = request { Some(command) } else { None }
     })
@@ -92,10 +91,7 @@ pub(crate) fn check_single_effect(evidence: &RunEvidence<'_>, found: &mut Vec<Vi
             let text = format!("{command} moved money {} times", made.len());
             found.push(Violation::new("law 5", text));
         }
-        let stands = |wanted: ActionStatus| {
-            let all = alike.iter().filter_map(|one| evidence.answers.get(&one.name));
-            all.filter(|answer| answer.status == wanted).count()
-        };
+        let stands = |wanted| count_answers(evidence, alike.iter().copied(), wanted);
         // The second request for a finished change is answered as done, too.
         let for_all =
             matches!(command.action, CommandAction::Capture { .. } | CommandAction::Void { .. });
@@ -128,8 +124,8 @@ fn check_amounts(command: &PersonCommand, made: &[&Value], found: &mut Vec<Viola
     else {
         return;
     };
-    for entry in made.iter().filter(|entry| minor_amount(entry) != *amount) {
-        found.push(Violation::new("sums", format!("{command} moved {}", minor_amount(entry))));
+    for moved in made.iter().map(|entry| minor_amount(entry)).filter(|moved| moved != amount) {
+        found.push(Violation::new("sums", format!("{command} moved {moved}")));
     }
 }
 
@@ -139,13 +135,6 @@ pub(crate) fn is_requested_charge(evidence: &RunEvidence<'_>, entry: &Value) -> 
         matches!(command.action, CommandAction::Charge { .. }) && command.mark() == mark
     });
     mark.is_some() && (of_command || hooks::is_requested_charge(evidence, entry))
-}
-
-/// Returns true if a command paid this occurrence. The amount is then the one in its document at
-/// that time.
-pub(crate) fn was_paid_by_command(evidence: &RunEvidence<'_>, occurrence: &str) -> bool {
-    let mut pays = evidence.arrivals.iter().filter(|one| one.effect == Some("occurrence.pay"));
-    pays.any(|pay| pay.name.1.split('/').any(|part| part == occurrence))
 }
 
 /// Checks that every command has an answer once all faults are over.
@@ -162,45 +151,40 @@ pub(crate) fn check_answers(evidence: &RunEvidence<'_>, found: &mut Vec<Violatio
     }
 }
 
-fn merchant_commands<'a>(
-    evidence: &RunEvidence<'a>,
-) -> impl Iterator<Item = (&'a PersonCommand, &'a MerchantCommand)> {
-    commands(evidence).filter_map(|command| {
-        if let CommandAction::Own(own) = &command.action { Some((command, own)) } else { None }
-    })
-}
-
 /// Returns true if the service did it, according to its requests.
 fn is_done(evidence: &RunEvidence<'_>, own: &MerchantCommand) -> bool {
     if let MerchantCommand::Delete { nth } = own {
+        let (all, there) = &evidence.objects.till_charges;
+        let Some(id) = all.get(*nth) else { return true };
+        let mut there = there.iter().filter(|one| text(one, "id") == id);
         // A purge may have removed it.
-        return is_gone(evidence, *nth);
+        return there.all(|one| text(one, "status") == "DELETED");
     }
-    evidence.arrivals.iter().any(|one| {
+    let (_, effect) = own.verb_and_effect();
+    evidence.arrivals_of(effect).any(|one| {
         let same = own.changed_values().is_null() || one.body == own.changed_values();
-        one.effect == Some(own.effect()) && same && one.succeeded()
+        same && one.succeeded()
     })
 }
 
-/// Returns true if one of the merchant's own recurring charges collects no more.
-fn is_gone(evidence: &RunEvidence<'_>, nth: usize) -> bool {
-    let (all, there) = &evidence.objects.till_charges;
-    let Some(id) = all.get(nth) else { return true };
-    let mut there = there.iter().filter(|one| text(one, "id") == id);
-    there.all(|one| text(one, "status") == "DELETED")
+/// Returns the number of these commands with such an answer.
+fn count_answers<'a>(
+    evidence: &RunEvidence<'_>,
+    commands: impl Iterator<Item = &'a PersonCommand>,
+    wanted: ActionStatus,
+) -> usize {
+    let answers = commands.filter_map(|one| evidence.answers.get(&one.name));
+    answers.filter(|answer| answer.status == wanted).count()
 }
 
 /// Checks that no token is saved twice, and that each method answered as saved is saved.
 fn check_vault(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
-    let saved = |one: &&Arrival| one.effect == Some("vault.save") && one.succeeded();
-    let kept = evidence.arrivals.iter().filter(saved).count();
-    let vault = |(_, own): &(_, &MerchantCommand)| matches!(own, MerchantCommand::Vault { .. });
-    let stands = |stands: ActionStatus| {
-        let all = merchant_commands(evidence).filter(vault);
-        let answers = all.filter_map(|(command, _)| evidence.answers.get(&command.name));
-        answers.filter(|answer| answer.status == stands).count()
-    };
-    let commands = merchant_commands(evidence).filter(vault).count();
+    let kept = evidence.arrivals_of("vault.save").filter(|one| one.succeeded()).count();
+    let vault = commands(evidence).filter(|command| {
+        matches!(command.action, CommandAction::Own(MerchantCommand::Vault { .. }))
+    });
+    let stands = |wanted| count_answers(evidence, vault.clone(), wanted);
+    let commands = vault.clone().count();
     let undone = stands(ActionStatus::Refused).saturating_add(stands(ActionStatus::NotSent));
     let done = stands(ActionStatus::Done);
     if kept < done || kept > commands.saturating_sub(undone) {
@@ -213,20 +197,14 @@ fn check_vault(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
 /// Checks that the answers to these commands are true.
 pub(crate) fn check_merchant_answers(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     check_vault(evidence, found);
-    for (command, own) in merchant_commands(evidence) {
+    for command in commands(evidence) {
+        let CommandAction::Own(own) = &command.action else { continue };
         let Some(answer) = evidence.answers.get(&command.name) else { continue };
         let done = is_done(evidence, own);
         // Another command may have done the same if the values name no version.
         let alone = !own.changed_values().is_null();
-        let wrong = match answer.status {
-            ActionStatus::Done => !done,
-            ActionStatus::Refused | ActionStatus::NotSent => done && alone,
-            ActionStatus::OnHold
-            | ActionStatus::InDoubt
-            | ActionStatus::Blocked
-            | ActionStatus::Invalid => false,
-        };
-        if wrong {
+        let undone = matches!(answer.status, ActionStatus::Refused | ActionStatus::NotSent);
+        if (answer.status == ActionStatus::Done && !done) || (undone && done && alone) {
             let text =
                 format!("{command} is reported as {:?}, and was done: {done}", answer.status);
             found.push(Violation::new("law 5", text));

@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use serde::Serialize;
 use serde_json::Value;
 
 use crate::model::events::event::{VerifiedEvent, Via, WebhookContent};
@@ -21,9 +20,8 @@ const RECORDED_WITHIN: TimeDelta = TimeDelta::minutes(3);
 /// The first poll begins this long before a moment that precedes its record.
 const FIRST_POLL_SPAN: TimeDelta = TimeDelta::hours(1);
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EventOutcomes {
-    /// Events that were read from the list.
     pub listed: u32,
     /// Events that were read by the id in a post.
     pub read_back: u32,
@@ -32,7 +30,6 @@ pub struct EventOutcomes {
     /// Posts of events that were acknowledged, with repetitions and forgeries.
     pub posts: u32,
     pub forged: u32,
-    #[serde(rename = "garbled")]
     pub malformed: u32,
 }
 
@@ -122,9 +119,8 @@ impl<'a> EventEvidence<'a> {
                 there.entry(named).or_insert(entry.sequence);
             }
         }
-        for one in self.answered {
-            let (merchant, event) = (one.merchant.as_str(), one.event.as_str());
-            if there.get(&(merchant, event)).is_none_or(|number| *number > one.head) {
+        for AcknowledgedPost { merchant, event, head } in self.answered {
+            if there.get(&(&**merchant, &**event)).is_none_or(|number| number > head) {
                 let text = format!(
                     "a post of {event} to {merchant} was acknowledged before it was durable"
                 );
@@ -191,21 +187,14 @@ impl MerchantEvents<'_> {
     /// Returns true if a recorded event equals the service's event. If neither time nor state
     /// decided, the object may have been read again, and is another version of itself.
     fn is_genuine(&self, recorded: &VerifiedEvent, event: &Value) -> bool {
-        let shown = shown_object(event);
-        let same = match (&recorded.object, &shown) {
+        let same = match (&recorded.object, shown_object(event)) {
             (Some(recorded), Some(shown)) => {
-                recorded.id == shown.id
-                    && (visible_state(recorded) == visible_state(shown) || self.ever_had(recorded))
+                let ever_shown = self.events.values().any(|event| shows_state(event, recorded));
+                recorded.id == shown.id && ever_shown
             }
             (recorded, shown) => recorded.is_none() && shown.is_none(),
         };
         same && recorded.kind == text(event, "type") && created_at(event) == Some(recorded.created)
-    }
-
-    fn ever_had(&self, object: &RemoteObject) -> bool {
-        let all = self.events.values().filter_map(|event| shown_object(event));
-        all.filter(|one| one.id == object.id)
-            .any(|one| visible_state(&one) == visible_state(object))
     }
 
     /// Checks that no older version of an object replaces a newer one, in the order in which the
@@ -213,9 +202,7 @@ impl MerchantEvents<'_> {
     /// skipped.
     fn check_order(&self, events: &[Value], found: &mut Vec<Violation>) {
         let mut newest: BTreeMap<&str, usize> = BTreeMap::new();
-        for recorded in
-            self.recorded.iter().filter(|recorded| recorded.freshness == Freshness::Newer)
-        {
+        for recorded in self.recorded.iter().filter(|one| one.freshness == Freshness::Newer) {
             let Some(object) = &recorded.object else { continue };
             let own = events.iter().position(|event| text(event, "id") == recorded.event);
             let own =
@@ -236,9 +223,8 @@ impl MerchantEvents<'_> {
     /// Checks that every event is recorded, except those before the first poll and those of the
     /// last minutes.
     fn check_complete(&self, all: &EventEvidence<'_>, found: &mut Vec<Violation>) {
-        let recorded: BTreeSet<&str> =
-            self.recorded.iter().map(|recorded| recorded.event.as_str()).collect();
-        let missing = self.events.iter().filter(|(id, _)| !recorded.contains(*id));
+        let is_recorded = |id: &str| self.recorded.iter().any(|recorded| recorded.event == *id);
+        let missing = self.events.iter().filter(|(id, _)| !is_recorded(id));
         for (id, event) in missing.filter(|(_, event)| self.is_due(event, all.now)) {
             let text = format!(
                 "{} has no record of the event {id}, {} at {}",
@@ -276,16 +262,12 @@ impl MerchantEvents<'_> {
                 continue;
             };
             let known = facts.remote_object(&key, id).ok().flatten();
-            let now = known.as_ref().and_then(|known| {
-                RemoteObject::of(&format!("{}.", known.kind), object, known.modified)
+            let is_fresh = known.as_ref().map(|known| {
+                let now = RemoteObject::of(&format!("{}.", known.kind), object, known.modified);
+                let is_same = |other: &RemoteObject| visible_state(other) == visible_state(known);
+                [now, shown_object(event)].iter().flatten().any(is_same)
             });
-            let fresh = |other: &Option<RemoteObject>| {
-                known.as_ref().map(visible_state) == other.as_ref().map(visible_state)
-            };
-            if known.is_none() && dropped(event) {
-                continue;
-            }
-            if known.is_none() || !(fresh(&now) || fresh(&shown_object(event))) {
+            if !is_fresh.unwrap_or_else(|| dropped(event)) {
                 let known = known.and_then(|known| known.status).unwrap_or_default();
                 let text = format!(
                     "{id} of {} is recorded as {known:?}; its status is {}, and its newest event shows {:?}",
@@ -305,12 +287,10 @@ fn known_event(record: &Record) -> Option<(&str, &str)> {
         return Some((recorded.merchant.name.as_str(), recorded.event.as_str()));
     }
     let Record::WebhookReceived(posted) = record else { return None };
-    match &posted.what {
-        WebhookContent::Event(id) | WebhookContent::OtherMode(id) => {
-            Some((posted.merchant.name.as_str(), id.as_str()))
-        }
-        WebhookContent::Malformed(_) => None,
-    }
+    let (WebhookContent::Event(id) | WebhookContent::OtherMode(id)) = &posted.what else {
+        return None;
+    };
+    Some((posted.merchant.name.as_str(), id.as_str()))
 }
 
 /// Returns true if an object belongs to a merchant, in the mode of simulated merchants.

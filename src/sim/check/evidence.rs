@@ -12,7 +12,8 @@ use crate::base::id::RemoteId;
 use crate::engine::protocol::actions::ActionReport;
 use crate::engine::protocol::views::ResourceView;
 use crate::model::intent::IntentProgress;
-use crate::sim::machine::journal::IntentHistory;
+use crate::sim::machine::journal::{IntentHistory, name_of};
+use crate::sim::plan::chance::CallFault;
 use crate::sim::plan::documents::{Doc, DocTree};
 use crate::sim::plan::script::SimScript;
 use crate::sim::service::frontend::Arrival;
@@ -45,10 +46,8 @@ pub struct RunEvidence<'a> {
     pub numbers: &'a [u64],
     pub deaths: &'a [DateTime<Utc>],
     pub lost: &'a [LostState],
-    /// Objects of the service at the end.
     pub objects: &'a Objects,
     pub later: &'a Objects,
-    /// Views of all resources that the engine gave at the end.
     pub views: &'a [ResourceView],
     /// Last answer to each command of a person.
     pub answers: &'a BTreeMap<String, ActionReport>,
@@ -88,6 +87,30 @@ impl RunEvidence<'_> {
     pub fn intents(&self, name: &str) -> impl Iterator<Item = &IntentHistory> {
         self.histories.iter().filter(move |story| story.document() == name)
     }
+
+    /// Returns the intents of one generation of a document.
+    pub(crate) fn intents_of(
+        &self,
+        doc: &Doc,
+        generation: u32,
+    ) -> impl Iterator<Item = &IntentHistory> {
+        let source = doc.source_id(generation);
+        self.intents(&doc.name).filter(move |one| Some(&one.intent.source_id) == source.as_ref())
+    }
+
+    /// Returns true if an answer to the intent's request named another amount.
+    pub(crate) fn has_other_amount(&self, story: &IntentHistory) -> bool {
+        let name = name_of(&story.intent);
+        let altered = |one: &Arrival| one.fault == Some(CallFault::OtherAmount);
+        self.arrivals.iter().any(|one| altered(one) && one.name == name)
+    }
+}
+
+impl<'a> RunEvidence<'a> {
+    /// Returns the arrivals of one effect.
+    pub(crate) fn arrivals_of(&self, effect: &str) -> impl Iterator<Item = &'a Arrival> {
+        self.arrivals.iter().filter(move |one| one.effect == Some(effect))
+    }
 }
 
 /// Returns true if every document of a tree is valid, with all the documents that it needs.
@@ -97,11 +120,8 @@ pub fn is_complete(tree: &DocTree) -> bool {
 
 /// Returns true if a document and all that it needs are valid.
 pub fn is_valid(tree: &DocTree, doc: &Doc) -> bool {
-    doc.broken.is_none()
-        && doc
-            .references()
-            .iter()
-            .all(|name| tree.get(*name).is_some_and(|need| is_valid(tree, need)))
+    let is_valid = |name: &str| tree.get(name).is_some_and(|need| is_valid(tree, need));
+    doc.broken.is_none() && doc.references().into_iter().all(is_valid)
 }
 
 #[derive(Debug, Clone)]
@@ -136,9 +156,8 @@ fn names(
     let mut names = ExpectedNames::new();
     for doc in evidence.all_documents().into_values().filter(|doc| doc.kind() == kind) {
         for generation in evidence.generations(&doc.name) {
-            if let Some(name) = name(doc, generation) {
-                names.insert(name, (doc.name.clone(), generation));
-            }
+            let name = name(doc, generation);
+            names.extend(name.map(|name| (name, (doc.name.clone(), generation))));
         }
     }
     names
@@ -146,7 +165,7 @@ fn names(
 
 /// Returns the id that the journal records as the result of a finished intent.
 pub(crate) fn result_id(story: &IntentHistory) -> Option<&str> {
-    let Some((_, IntentProgress::Done { observation, proof: _ })) = story.progress.last() else {
+    let (_, IntentProgress::Done { observation, proof: _ }) = story.progress.last()? else {
         return None;
     };
     observation.remote_id.as_ref().map(RemoteId::as_str)

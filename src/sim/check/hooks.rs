@@ -9,7 +9,9 @@ use crate::model::events::hook_run::{ActionOutcome, HookRunRecord};
 use crate::sim::check::events::{EventEvidence, is_connected};
 use crate::sim::check::evidence::{RunEvidence, Violation};
 use crate::sim::check::hook_books;
-use crate::sim::check::hook_books::{MerchantBooks, action_id, action_outcome, hook_runs};
+use crate::sim::check::hook_books::{
+    MerchantBooks, action_id, action_outcome, hook_runs, requests,
+};
 use crate::sim::plan::hook_scripts::{ECHO, LATE, NOTIFIED};
 use crate::sim::plan::parts::add;
 use crate::sim::service::control::{minor_amount, text};
@@ -53,11 +55,10 @@ pub(crate) fn check_hooks(
 
 /// Counts the finished actions of hooks by verb, and the failed hook runs.
 pub(crate) fn count_actions(all: &EventEvidence<'_>) -> BTreeMap<String, u32> {
-    let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+    let mut counts = BTreeMap::new();
     for ran in hook_runs(all) {
-        for wish in ran.runs.iter().flat_map(|run| &run.requests) {
-            let granted = action_outcome(all, &action_id(ran, wish));
-            if granted == Some(ActionOutcome::Done) {
+        for wish in requests(ran) {
+            if action_outcome(all, &action_id(ran, wish)) == Some(ActionOutcome::Done) {
                 add(&mut counts, wish.verb.clone(), 1);
             }
         }
@@ -74,13 +75,9 @@ fn check_action_names(
     ran: &[&HookRunRecord],
     found: &mut Vec<Violation>,
 ) {
-    let wishes = ran.iter().flat_map(|ran| {
-        ran.runs
-            .iter()
-            .flat_map(|run| &run.requests)
-            .filter_map(|wish| action_id(ran, wish).action_name().ok())
-    });
-    let names: BTreeSet<String> = wishes.map(|name| name.to_string()).collect();
+    let ids = ran.iter().flat_map(|ran| requests(ran).map(|wish| action_id(ran, wish)));
+    let names = ids.filter_map(|id| id.action_name().ok());
+    let names: BTreeSet<String> = names.map(|name| name.to_string()).collect();
     for story in evidence.histories.iter().filter(|story| is_action(&story.intent.key)) {
         let name = story.intent.key.name.as_str();
         if name.starts_with(HOOK) && !names.contains(name) {

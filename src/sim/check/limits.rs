@@ -47,9 +47,11 @@ pub(crate) fn check_limits(
     seen: &[SeenPlan],
 ) -> Vec<Violation> {
     let mut found = Vec::new();
-    let mut happened = exposures(evidence);
+    let mut happened: Vec<_> =
+        evidence.histories.iter().map(|one| exposure(evidence, one)).collect();
     happened.retain(|one| one.happened);
-    for bound in &evidence.script.people.limits {
+    let limits = &evidence.script.people.limits;
+    for bound in limits {
         for (span, sum) in sums(evidence, bound, &happened) {
             if sum > bound.max {
                 let text = format!("{} allows {}, and {span} moved {sum}", bound.name(), bound.max);
@@ -57,26 +59,17 @@ pub(crate) fn check_limits(
             }
         }
     }
-    if !evidence.script.people.limits.is_empty() {
-        found.extend(happened.iter().filter_map(check_recorded_exposure));
+    for IntentExposure { intent, amount, .. } in happened.iter().filter(|_| !limits.is_empty()) {
+        let counted: i64 = intent.exposure.sums().into_values().sum();
+        if counted < *amount {
+            let moved = format!("{} of {} moved {amount}", intent.effect, intent.key);
+            let text = format!("{moved}, and its intent counted {counted}");
+            found.push(Violation::new("limits", text));
+        }
     }
     check_runs(evidence, &happened, &mut found);
     check_approvals(evidence, entries, seen, &happened, &mut found);
     found
-}
-
-/// Reports an intent whose recorded exposure is lower than the amount that the service moved.
-fn check_recorded_exposure(one: &IntentExposure<'_>) -> Option<Violation> {
-    let counted: i64 = one.intent.exposure.sums().into_values().sum();
-    (counted < one.amount).then(|| {
-        let moved = format!("{} of {} moved {}", one.intent.effect, one.intent.key, one.amount);
-        Violation::new("limits", format!("{moved}, and its intent counted {counted}"))
-    })
-}
-
-fn exposures<'a>(evidence: &RunEvidence<'a>) -> Vec<IntentExposure<'a>> {
-    let stories = evidence.histories.iter();
-    stories.map(|story| exposure(evidence, story)).collect()
 }
 
 fn exposure<'a>(evidence: &RunEvidence<'a>, story: &'a IntentHistory) -> IntentExposure<'a> {
@@ -145,12 +138,9 @@ fn sums(
 fn applies_to(evidence: &RunEvidence<'_>, bound: &SimLimit, merchant: &str) -> bool {
     let own =
         |other: &SimLimit| other.what == bound.what && other.merchant.as_deref() == Some(merchant);
-    match &bound.merchant {
-        Some(only) => only == merchant,
-        None => {
-            bound.what != LimitQuantity::PerObject || !evidence.script.people.limits.iter().any(own)
-        }
-    }
+    let is_replaced =
+        || bound.what == LimitQuantity::PerObject && evidence.script.people.limits.iter().any(own);
+    bound.merchant.as_ref().map_or_else(|| !is_replaced(), |only| only == merchant)
 }
 
 /// Checks that one state of the files on one day is one run, also across restarts. Intents of the
@@ -162,10 +152,8 @@ fn check_runs(
 ) {
     let mut names: BTreeMap<(String, NaiveDate), &str> = BTreeMap::new();
     for one in spent {
-        let (Some(run), Some(tree)) = (&one.intent.exposure.run, tree_at(evidence, one.intent))
-        else {
-            continue;
-        };
+        let Some(run) = &one.intent.exposure.run else { continue };
+        let Some(tree) = tree_at(evidence, one.intent) else { continue };
         let name = names.entry((tree, one.intent.at.date_naive())).or_insert(run);
         if name != run {
             let text = format!(
@@ -208,10 +196,9 @@ fn check_approvals(
         let above = evidence.script.people.above;
         let needed = above.map_or(1, |above| required_approvers(above, one, &approvals));
         if saw.len() < needed {
+            let Intent { effect, key, .. } = one.intent;
             let text = format!(
-                "{} of {} moved {} by an approval; {} of {needed} people gave it for that amount",
-                one.intent.effect,
-                one.intent.key,
+                "{effect} of {key} moved {} by an approval; {} of {needed} people gave it for that amount",
                 one.amount,
                 saw.len()
             );
@@ -263,23 +250,18 @@ pub(crate) fn is_over_limit(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
     blocking_limit(evidence, doc).is_some()
 }
 
-fn has_remaining_steps(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
-    evidence.view(doc).is_some_and(|view| !view.ready)
-}
-
 /// Checks that a blocked step would exceed its limit, together with all finished and all remaining
 /// effects.
 pub(crate) fn check_blocked_steps(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     let ever = evidence.all_documents();
-    let spent = exposures(evidence);
-    let counted = spent.into_iter().zip(evidence.histories);
-    let counted = counted.filter(|(_, story)| may_have_happened(story));
-    let may_have: Vec<IntentExposure<'_>> = counted.map(|(one, _)| one).collect();
+    let counted = evidence.histories.iter().filter(|story| may_have_happened(story));
+    let may_have: Vec<_> = counted.map(|story| exposure(evidence, story)).collect();
     for doc in ever.values() {
         let Some(bound) = blocking_limit(evidence, doc) else { continue };
         let wanted = |doc: &Doc| wanted_exposure(evidence, bound.what, doc);
         let waiting = ever.values().filter(|other| {
-            has_remaining_steps(evidence, other) && applies_to(evidence, bound, other.merchant())
+            evidence.view(other).is_some_and(|view| !view.ready)
+                && applies_to(evidence, bound, other.merchant())
         });
         let most = if bound.what == LimitQuantity::PerObject {
             wanted(doc)
@@ -288,11 +270,8 @@ pub(crate) fn check_blocked_steps(evidence: &RunEvidence<'_>, found: &mut Vec<Vi
             waiting.map(|other| wanted(other)).fold(before, i64::saturating_add)
         };
         if most <= bound.max {
-            let text = format!(
-                "{} waits for {}, although the total is only {most}",
-                doc.address(),
-                bound.name()
-            );
+            let (doc, limit) = (doc.address(), bound.name());
+            let text = format!("{doc} waits for {limit}, although the total is only {most}");
             found.push(Violation::new("limits", text));
         }
     }

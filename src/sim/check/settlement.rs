@@ -3,18 +3,16 @@
 
 use serde_json::Value;
 
-use crate::engine::protocol::views::ResourceView;
 use crate::model::manifest::{Deletion, OnDoubt};
 use crate::model::state::health::{Condition, ConditionStatus, ConditionType};
 use crate::sandbox::options::ServiceSurface;
 use crate::sim::check::attention::DIFFERS;
 use crate::sim::check::evidence::{RunEvidence, Violation, is_complete, is_valid};
 use crate::sim::check::{limits, money, state, uniqueness};
-use crate::sim::machine::journal::{IntentHistory, name_of};
-use crate::sim::plan::chance::CallFault;
+use crate::sim::machine::journal::IntentHistory;
 use crate::sim::plan::documents;
 use crate::sim::plan::documents::{Doc, DocBody};
-use crate::sim::service::control::{mark_of, text};
+use crate::sim::service::control::{find, mark_of};
 
 /// Checks that only intents without a possible settlement are on hold.
 pub(crate) fn check_holds(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
@@ -36,12 +34,7 @@ fn may_be_on_hold(evidence: &RunEvidence<'_>, story: &IntentHistory) -> bool {
     if settler && is_provable(&story.intent.effect) && !untold {
         return false;
     }
-    let name = name_of(&story.intent);
-    let altered = evidence
-        .arrivals
-        .iter()
-        .any(|arrival| arrival.fault == Some(CallFault::OtherAmount) && arrival.name == name);
-    altered
+    evidence.has_other_amount(story)
         || match story.intent.effect.as_str() {
             "invoice.create" => state::was_sent_differently(evidence, story),
             "contact.create" if state::was_open_at_loss(evidence, story) => true,
@@ -58,7 +51,8 @@ fn may_be_on_hold(evidence: &RunEvidence<'_>, story: &IntentHistory) -> bool {
             // The service does not show a vault's methods, once the token is gone.
             "code.exchange" | "vault.save" => true,
             "application.submit" => {
-                !is_submitted(evidence, story)
+                // The webhook of a known application's decision settles the intent.
+                evidence.application(&story.intent.mark).is_none()
                     || evidence.never_delivered(&story.intent.mark)
                     || state::was_open_at_loss(evidence, story)
                     || state::submitted_before(evidence, &story.intent.mark)
@@ -73,16 +67,11 @@ fn may_be_on_hold(evidence: &RunEvidence<'_>, story: &IntentHistory) -> bool {
         }
 }
 
-/// Returns true if the service has the application of an intent: the webhook of its decision then
-/// settles the intent.
-fn is_submitted(evidence: &RunEvidence<'_>, story: &IntentHistory) -> bool {
-    let mark = story.intent.mark.as_str();
-    evidence.objects.applications.iter().any(|one| text(one, "reference") == mark)
-}
-
 /// Checks that every valid document has its object, and that the engine reports it as ready.
 pub(crate) fn check_ready(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     let Some(files) = evidence.files() else { return };
+    let is_synced =
+        |one: &Condition| one.kind == ConditionType::Synced && one.status == ConditionStatus::True;
     for doc in files.values().filter(|doc| is_valid(files, doc)) {
         let waits = limits::is_over_limit(evidence, doc) || evidence.awaits_underwriting(doc);
         if evidence.is_on_hold(doc) || waits || money::was_ended(evidence, doc) {
@@ -105,7 +94,7 @@ pub(crate) fn check_ready(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>
             Some(view) if matches!(view.reason.as_str(), "AwaitsApplicant" | "CannotChange") => {}
             Some(view) if view.ready => {}
             // A payment that the payer's bank declines leaves the object equal to its document.
-            Some(view) if is_synced(view) => {}
+            Some(view) if view.conditions.iter().any(is_synced) => {}
             Some(view) => found.push(Violation::new(
                 "settles",
                 format!("{} is not ready: {} ({})", doc.address(), view.reason, view.message),
@@ -117,18 +106,11 @@ pub(crate) fn check_ready(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>
     }
 }
 
-/// Returns true if a resource equals its document, whatever the state of its payments.
-fn is_synced(view: &ResourceView) -> bool {
-    let synced =
-        |one: &Condition| one.kind == ConditionType::Synced && one.status == ConditionStatus::True;
-    view.conditions.iter().any(synced)
-}
-
 /// Returns the first thing of a document that is missing at the service. An object of a higher
 /// generation than the document's also counts.
 fn missing_in_all_generations(evidence: &RunEvidence<'_>, doc: &Doc) -> Option<String> {
-    let generations = evidence.generations(&doc.name);
-    let fitting = generations.into_iter().filter(|generation| *generation >= doc.generation);
+    let generations = evidence.generations(&doc.name).into_iter();
+    let fitting = generations.filter(|generation| *generation >= doc.generation);
     let mut lacks =
         fitting.map(|generation| missing_part(evidence, &Doc { generation, ..doc.clone() }));
     let first = lacks.next().flatten()?;
@@ -139,24 +121,20 @@ fn missing_part(evidence: &RunEvidence<'_>, doc: &Doc) -> Option<String> {
     let objects = evidence.objects;
     let source = doc.source_id(doc.generation)?.to_string();
     let mark = doc.mark(doc.generation)?;
-    let same = |object: &Value, field: &str, value: &str| text(object, field) == value;
     match &doc.body {
         DocBody::Merchant | DocBody::Opened { .. } | DocBody::Application { sign_up: true, .. } => {
             None
         }
         DocBody::Application { sign_up: false, .. } => {
-            let mut all = objects.applications.iter();
-            let there = all.any(|one| same(one, "reference", mark.as_str()));
+            let there = evidence.application(&mark).is_some();
             (!there).then(|| "the application does not exist".to_owned())
         }
         DocBody::Contact { .. } => {
-            let email = doc.email();
-            let there = objects.contacts.iter().any(|one| same(one, "preferred_email", &email));
+            let there = find(&objects.contacts, "preferred_email", &doc.email()).is_some();
             (!there).then(|| "the contact does not exist".to_owned())
         }
         DocBody::Invoice { letter, .. } => {
-            let mut invoices = objects.invoices.iter();
-            let Some(invoice) = invoices.find(|one| same(one, "source_id", &source)) else {
+            let Some(invoice) = find(&objects.invoices, "source_id", &source) else {
                 return Some(format!("the invoice {source} does not exist"));
             };
             let attached = invoice.pointer("/attachments/0/file_name").and_then(Value::as_str);
@@ -165,8 +143,7 @@ fn missing_part(evidence: &RunEvidence<'_>, doc: &Doc) -> Option<String> {
                 .then(|| format!("the invoice {source} attaches {attached:?}, not {wanted:?}"))
         }
         DocBody::Card { .. } => {
-            let mut methods = objects.methods.iter();
-            let Some(method) = methods.find(|one| same(one, "reference", mark.as_str())) else {
+            let Some(method) = find(&objects.methods, "reference", mark.as_str()) else {
                 return Some("the saved method does not exist".to_owned());
             };
             field_differs(method, "description", &Value::from(doc.text()?))
@@ -214,7 +191,7 @@ pub(crate) fn check_removed_methods(evidence: &RunEvidence<'_>, found: &mut Vec<
             continue;
         }
         let Some(mark) = doc.mark(0) else { continue };
-        if evidence.objects.methods.iter().any(|one| text(one, "reference") == mark.as_str()) {
+        if find(&evidence.objects.methods, "reference", mark.as_str()).is_some() {
             let text = format!("{name} has no document, and its method still exists");
             found.push(Violation::new("settles", text));
         }

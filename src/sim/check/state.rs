@@ -18,7 +18,8 @@ use crate::sim::machine::process::{Machine, copy};
 use crate::sim::plan::documents::Doc;
 use crate::sim::plan::parts::add;
 use crate::sim::service::control::{mark_of, text};
-use crate::store::disk::traits::Disk;
+use crate::sim::service::sandbox::Objects;
+use crate::store::disk::traits::{Disk, to_u64};
 use crate::store::journal::files::JournalOptions;
 use crate::store::journal::log::Journal;
 use crate::store::read_model::model::{ReadModel, ReadModelError};
@@ -60,9 +61,8 @@ pub(crate) fn check_damage(
     for _ in 0..TRIES {
         let Some(entry) = machine.dice.pick(&followed).copied() else { return };
         let (file, begins, ends) = &entry.place;
-        let width = u64::try_from(ends.saturating_sub(*begins)).unwrap_or(0);
-        let begins = u64::try_from(*begins).unwrap_or(0);
-        let at = begins.saturating_add(machine.dice.below(width));
+        let width = to_u64(ends.saturating_sub(*begins));
+        let at = to_u64(*begins).saturating_add(machine.dice.below(width));
         let damaged = copy(&machine.journal);
         let byte = damaged.read_at(file, at, 1).ok().and_then(|bytes| bytes.first().copied());
         let written = damaged.write_at(file, at, &[byte.unwrap_or(0) ^ 0x55]);
@@ -102,7 +102,12 @@ pub(crate) fn check_views(
         }
         let key = &one.intent.key;
         let view = asked.resources.iter().find(|view| view.is_of(key));
-        let differs = |view: &&ResourceView| view.reason != intent_reason(&one.state) || view.ready;
+        let in_flight = match one.state {
+            IntentState::Open { .. } | IntentState::Closed => "InFlight",
+            IntentState::InDoubt { .. } => "InDoubt",
+            IntentState::OnHold { .. } => "Held",
+        };
+        let differs = |view: &&ResourceView| view.reason != in_flight || view.ready;
         if let Some(ResourceView { reason, ready, .. }) = view.filter(differs) {
             wrong(format!("{key} is {state}, and get shows {reason} (ready: {ready})"));
         }
@@ -120,14 +125,6 @@ pub(crate) fn check_views(
     Ok(found)
 }
 
-fn intent_reason(state: &IntentState) -> &'static str {
-    match state {
-        IntentState::Open { .. } | IntentState::Closed => "InFlight",
-        IntentState::InDoubt { .. } => "InDoubt",
-        IntentState::OnHold { .. } => "Held",
-    }
-}
-
 /// Returns every intent ever, with the number of its state. A restored state continues the old
 /// number, and an empty one has a new number.
 fn all_intents<'a>(evidence: &RunEvidence<'a>) -> impl Iterator<Item = (u32, &'a IntentHistory)> {
@@ -137,11 +134,8 @@ fn all_intents<'a>(evidence: &RunEvidence<'a>) -> impl Iterator<Item = (u32, &'a
         let before = lost.iter().take(nth).filter(ends).count();
         u32::try_from(before).unwrap_or(u32::MAX)
     };
-    let gone = lost
-        .iter()
-        .enumerate()
-        .flat_map(move |(nth, lost)| lost.histories.iter().map(move |story| (number(nth), story)));
-    gone.chain(stories.iter().map(move |story| (number(lost.len()), story)))
+    let all = lost.iter().map(|lost| &*lost.histories).chain([stories]).enumerate();
+    all.flat_map(move |(nth, stories)| stories.iter().map(move |story| (number(nth), story)))
 }
 
 /// Returns the number of states, each begun empty, with an intent of this mark.
@@ -192,20 +186,16 @@ pub(crate) fn may_miss_decision(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
         names.extend(further.collect::<Vec<_>>());
     }
     let applications = ever.values().filter(|one| names.contains(&one.name.as_str()));
-    applications
-        .into_iter()
-        .any(|one| one.mark(one.generation).is_some_and(|mark| submitted_before(evidence, &mark)))
+    let mut marks = applications.filter_map(|one| one.mark(one.generation));
+    marks.any(|mark| submitted_before(evidence, &mark))
 }
 
 /// Returns true if an application was submitted before the newest loss. The lost state may have
 /// received its decision, which the service never repeats.
 pub(crate) fn submitted_before(evidence: &RunEvidence<'_>, mark: &Mark) -> bool {
     let Some(last) = evidence.lost.last() else { return false };
-    evidence.arrivals.iter().any(|arrival| {
-        arrival.effect == Some("application.submit")
-            && arrival.at <= last.at
-            && arrival.name.2 == mark.as_str()
-    })
+    let mut submitted = evidence.arrivals_of("application.submit");
+    submitted.any(|arrival| arrival.at <= last.at && arrival.name.2 == mark.as_str())
 }
 
 /// Returns how often a contact may have been created, and how many attempts were given up and
@@ -233,11 +223,11 @@ fn was_deleted(evidence: &RunEvidence<'_>, name: &str) -> bool {
 /// loss.
 pub(crate) fn is_waiting(evidence: &RunEvidence<'_>, doc: &Doc, names: &[&str]) -> bool {
     let merchant = doc.merchant();
-    let waiting = evidence.views.iter().filter(|view| is_stopped(view));
+    let mut waiting = evidence.views.iter().filter(|view| is_stopped(view));
     may_miss_decision(evidence, doc)
         || names.iter().any(|name| was_deleted(evidence, name))
         || !evidence.lost.is_empty()
-            && waiting.into_iter().any(|view| names.contains(&&*view.name) || view.name == merchant)
+            && waiting.any(|view| names.contains(&&*view.name) || view.name == merchant)
 }
 
 fn is_stopped(view: &ResourceView) -> bool {
@@ -269,19 +259,16 @@ pub(crate) fn check_waiting(evidence: &RunEvidence<'_>, found: &mut Vec<Violatio
 fn may_exist(evidence: &RunEvidence<'_>, view: &ResourceView) -> bool {
     let hidden = ["Contact", "MerchantApplication"].contains(&&*view.kind);
     let restored = evidence.lost.iter().any(|lost| lost.last_kept.is_some());
+    let is_done = |doc: &Doc| evidence.intents_of(doc, doc.generation).any(IntentHistory::is_done);
     let newest = evidence.files().and_then(|files| files.get(&view.name));
-    let source = newest.and_then(|doc| doc.source_id(doc.generation));
-    let done =
-        |story: &IntentHistory| Some(&story.intent.source_id) == source.as_ref() && story.is_done();
-    hidden && restored && !evidence.intents(&view.name).any(done)
+    hidden && restored && !newest.is_some_and(is_done)
 }
 
 /// Returns true if the service holds marks that no intent of the journal gave.
 fn has_unknown_marks(evidence: &RunEvidence<'_>) -> bool {
-    let known: BTreeSet<&str> =
-        evidence.histories.iter().map(|story| story.intent.mark.as_str()).collect();
-    let objects = evidence.objects;
-    let marks = objects.methods.iter().map(|one| text(one, "reference").to_owned());
-    let marks = marks.chain(objects.recurring.iter().map(mark_of));
-    marks.into_iter().any(|mark| !known.contains(mark.as_str()))
+    let is_known =
+        |mark: &str| evidence.histories.iter().any(|story| story.intent.mark.as_str() == mark);
+    let Objects { methods, recurring, .. } = evidence.objects;
+    methods.iter().any(|one| !is_known(text(one, "reference")))
+        || recurring.iter().any(|one| !is_known(&mark_of(one)))
 }

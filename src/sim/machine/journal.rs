@@ -152,7 +152,6 @@ impl AllowedCalls {
     }
 }
 
-/// An intent with its whole history in the journal.
 #[derive(Debug, Clone)]
 pub struct IntentHistory {
     pub intent: Intent,
@@ -164,11 +163,17 @@ impl IntentHistory {
         matches!(self.progress.last(), Some((_, IntentProgress::Done { .. })))
     }
 
+    /// Returns, for each progress, the reason why the intent was then on hold.
+    pub fn hold_reasons(&self) -> impl DoubleEndedIterator<Item = Option<&str>> {
+        self.progress.iter().map(|(_, progress)| {
+            let IntentProgress::OnHold { reason, observation: _ } = progress else { return None };
+            Some(reason.as_str())
+        })
+    }
+
+    /// Returns the reason why the intent is on hold at the end.
     pub fn hold_reason(&self) -> Option<&str> {
-        let (_, IntentProgress::OnHold { reason, observation: _ }) = self.progress.last()? else {
-            return None;
-        };
-        Some(reason)
+        self.hold_reasons().next_back().flatten()
     }
 
     /// Returns true if the intent was given up without proof, and so may have left an orphan.

@@ -12,21 +12,19 @@ use derive_more::Display;
 use crate::base::hash::{Mark, SourceId};
 use crate::base::id::Key;
 
-/// Name of the partner in every run.
 pub const PARTNER: &str = "acme";
 
 #[derive(Debug, Display, Clone, PartialEq, Eq)]
-#[display("{name} {body:?} generation {generation}{}", self.removal_note())]
+#[display("{name} {body:?} generation {generation}{}",
+    if *removes_object { ", its object is removed with it" } else { "" })]
 pub struct Doc {
     /// Name, unique among the documents of all kinds in the world.
     pub name: String,
-    /// `reckon.dev/generation`.
     pub generation: u32,
     pub body: DocBody,
     /// `reckon.dev/deletion: delete` on a document other than a saved method: its object ends with
     /// it.
     pub removes_object: bool,
-    /// Error in the text, if it has one.
     pub broken: Option<Breakage>,
 }
 
@@ -37,20 +35,45 @@ pub enum DocBody {
     Merchant,
     /// An application for another merchant. With `sign_up` its applicant finishes it behind a link,
     /// which never happens.
-    Application { sign_up: bool, text: u32 },
+    Application {
+        sign_up: bool,
+        text: u32,
+    },
     /// A live merchant that an application brings; its document never changes.
-    Opened { application: String },
+    Opened {
+        application: String,
+    },
     /// With `reckon.dev/on-doubt: hold`, if `hold` is set.
-    Contact { merchant: String, hold: bool },
+    Contact {
+        merchant: String,
+        hold: bool,
+    },
     /// `mails` is the number of addresses that get the invoice by e-mail, and `letter` the number of
     /// the attached file, 0 for none.
-    Invoice { merchant: String, contact: String, lines: Vec<i64>, mails: u32, letter: u32 },
+    Invoice {
+        merchant: String,
+        contact: String,
+        lines: Vec<i64>,
+        mails: u32,
+        letter: u32,
+    },
     /// A saved card or bank account, with `reckon.dev/deletion: delete` if `delete` is set. The
     /// version of the holder's name changes only by a fresh token.
-    Card { merchant: String, bank: bool, text: u32, holder: u32, delete: bool },
+    Card {
+        merchant: String,
+        bank: bool,
+        text: u32,
+        holder: u32,
+        delete: bool,
+    },
     /// `amount` is that of each occurrence; with `now` the first one is collected at creation.
-    Recurring { merchant: String, card: String, amount: i64, now: bool, text: u32 },
-    /// A recurring charge from an earlier charge.
+    Recurring {
+        merchant: String,
+        card: String,
+        amount: i64,
+        now: bool,
+        text: u32,
+    },
     FromCharge(FromCharge),
 }
 
@@ -71,11 +94,6 @@ impl Doc {
         Self { name: name.to_owned(), generation: 0, body, removes_object: false, broken: None }
     }
 
-    fn removal_note(&self) -> &'static str {
-        if self.removes_object { ", its object is removed with it" } else { "" }
-    }
-
-    /// Returns the kind as the YAML names it.
     pub fn kind(&self) -> &'static str {
         match self.body {
             DocBody::Merchant | DocBody::Opened { .. } => "Merchant",
@@ -99,7 +117,6 @@ impl Doc {
         }
     }
 
-    /// Returns the names of the documents that this one refers to.
     pub fn references(&self) -> Vec<&str> {
         match &self.body {
             DocBody::Merchant | DocBody::Application { .. } => Vec::new(),
@@ -123,7 +140,6 @@ impl Doc {
         Some(SourceId::new(PARTNER, &key, generation))
     }
 
-    /// Returns the mark of the same effect.
     pub fn mark(&self, generation: u32) -> Option<Mark> {
         self.source_id(generation).map(|source| source.mark())
     }
@@ -166,7 +182,6 @@ impl Doc {
         Some(*amount)
     }
 
-    /// Returns true if the document declares that its object is removed with it.
     pub fn declares_removal(&self) -> bool {
         self.removes_object || matches!(self.body, DocBody::Card { delete: true, .. })
     }
@@ -191,15 +206,13 @@ impl FileChange {
         match self {
             Self::Write(doc) => drop(tree.insert(doc.name.clone(), doc.clone())),
             Self::Remove(name) => drop(tree.remove(name)),
-            Self::Break(name, how) => set_breakage(tree, name, Some(*how)),
-            Self::Mend(name) => set_breakage(tree, name, None),
+            Self::Break(name, how) => {
+                tree.entry(name.clone()).and_modify(|doc| doc.broken = Some(*how));
+            }
+            Self::Mend(name) => {
+                tree.entry(name.clone()).and_modify(|doc| doc.broken = None);
+            }
         }
-    }
-}
-
-fn set_breakage(tree: &mut DocTree, name: &str, broken: Option<Breakage>) {
-    if let Some(doc) = tree.get_mut(name) {
-        doc.broken = broken;
     }
 }
 
@@ -216,7 +229,6 @@ pub struct FromCharge {
 }
 
 impl Doc {
-    /// Returns the text of the document as its author writes it.
     pub fn yaml(&self) -> String {
         let mut text = format!("apiVersion: reckon.dev/v1\nkind: {}\nmetadata:\n", self.kind());
         // Writing into a String cannot fail.

@@ -92,15 +92,11 @@ impl SimScriptSet {
     pub(crate) fn edit(&mut self, edit: Edit) {
         if let Edit::Rename(nth) = edit {
             add(&mut self.renamed, nth, 1);
-        } else if !self.has_change(edit) {
+        } else if !self.changed.contains(&edit) {
             self.changed.push(edit);
         } else if edit != Edit::Mend {
             self.changed.retain(|one| *one != edit);
         }
-    }
-
-    fn has_change(&self, edit: Edit) -> bool {
-        self.changed.contains(&edit)
     }
 
     /// Removes everything that fails or is refused.
@@ -112,10 +108,9 @@ impl SimScriptSet {
     /// Returns the set as the engine finds it in the folder.
     pub(crate) fn to_found(&self) -> ScriptSet {
         let sources = self.sources();
-        let set = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         let known = ConfiguredNames {
-            targets: set(&["ops"]),
-            kinds: set(&["Merchant"]),
+            targets: ["ops".to_owned()].into(),
+            kinds: ["Merchant".to_owned()].into(),
             rights: Rights::all(),
             ..ConfiguredNames::default()
         };
@@ -126,12 +121,12 @@ impl SimScriptSet {
     }
 
     fn sources(&self) -> Vec<ScriptSource> {
-        let wrong =
-            self.has_change(Edit::Mistake).then(|| source("wrong".to_owned(), WRONG.to_owned()));
+        let is_wrong = self.changed.contains(&Edit::Mistake);
+        let wrong = is_wrong.then(|| source("wrong".to_owned(), WRONG.to_owned()));
         let all = SCRIPTS.iter().enumerate().map(|(nth, (name, functions))| {
             let functions = functions.trim().split("\n\n");
             let mut texts: Vec<String> = functions.map(|text| self.text(text)).collect();
-            if self.has_change(Edit::Reverse) {
+            if self.changed.contains(&Edit::Reverse) {
                 texts.reverse();
             }
             source(self.name(nth, name), texts.concat())
@@ -147,11 +142,13 @@ impl SimScriptSet {
 
     fn text(&self, function: &str) -> String {
         let mut text = format!("\n{function}\n");
-        if self.has_change(Edit::First) {
+        if self.changed.contains(&Edit::First) {
             text = text.replace(FIRST, UNRELATED_CALL);
         }
-        let fails = format!("throw \"{FAILURE_MESSAGE}\";");
-        if self.has_change(Edit::Mend) { text } else { text.replace(FAILS, &fails) }
+        if !self.changed.contains(&Edit::Mend) {
+            text = text.replace(FAILS, &format!("throw \"{FAILURE_MESSAGE}\";"));
+        }
+        text
     }
 }
 
@@ -172,7 +169,6 @@ pub enum EditTime {
 pub enum NotificationFate {
     /// The notification arrives, and its answer is lost.
     AnswerLost,
-    /// The notification is lost, and so is its answer.
     Lost,
     Nobody,
     Refused,

@@ -19,9 +19,7 @@ const DICE: u64 = 8;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct People {
-    /// Person who settles intents on hold; most worlds have none.
     pub settler: Option<Settler>,
-    /// Limits; most worlds have none.
     pub limits: Vec<SimLimit>,
     /// Total of a plan, in minor units, above which two people must approve.
     pub above: Option<i64>,

@@ -12,17 +12,14 @@ use crate::sim::plan::people::People;
 use crate::sim::plan::requests::ScriptStep;
 use crate::sim::plan::trouble::Incident;
 
-/// Everything that happens in a run.
 #[derive(Debug, Clone)]
 pub struct SimScript {
     /// Seed for the decisions that the script leaves open.
     pub seed: u64,
-    /// Part of the service that exists.
     pub surface: ServiceSurface,
     /// Set if the service refuses a second invoice of one name instead of showing the first.
     pub refuses_duplicates: bool,
     pub files: DocTree,
-    /// Changes and requests of people, in order.
     pub steps: Vec<ScriptStep>,
     pub strikes: Vec<Strike>,
     pub incidents: Vec<Incident>,

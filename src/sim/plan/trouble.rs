@@ -38,7 +38,6 @@ pub enum Incident {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StateLoss {
     Index,
-    /// File of the vault's keys.
     Keys,
     Sealed,
     /// Newest segment of the journal.
@@ -47,13 +46,6 @@ pub enum StateLoss {
     Tail,
     /// The journal, replaced by the journal of an older backup.
     Older,
-}
-
-impl StateLoss {
-    /// Returns true if the loss can be detected: only a trusted index knows the end of the journal.
-    pub(crate) fn is_detectable(self, believed: bool) -> bool {
-        believed || matches!(self, Self::Index | Self::Keys | Self::Sealed)
-    }
 }
 
 const LOSSES: &[StateLoss] = &[
@@ -96,8 +88,8 @@ pub(crate) fn draw_incidents(steps: &mut [ScriptStep], dice: &mut Dice) -> Vec<I
     for _ in 0..dice.between(1, 2) {
         let at = dice.index(steps.len());
         let mishap = draw_incident(at, dice);
-        if let Some(step) = steps.get_mut(at).filter(|_| mishap.is_between_lives()) {
-            step.restart = true;
+        if let Some(step) = steps.get_mut(at) {
+            step.restart |= mishap.is_between_lives();
         }
         all.push(mishap);
     }
@@ -184,7 +176,6 @@ pub struct Storm {
     pub nth: u32,
     /// Set if the storm also meets that call, and not only later ones.
     pub with_it: bool,
-    /// Duration in seconds.
     pub seconds: u64,
     pub scope: StormScope,
     pub answer: StormAnswer,
@@ -202,7 +193,10 @@ pub(crate) fn draw_storm(dice: &mut Dice) -> Storm {
         return Storm { effect, nth, with_it, seconds, scope: StormScope::All, answer };
     }
     let (effect, most) = if dice.percent(50) {
-        (dice.pick(&start_effects()).copied().unwrap_or(READ), 3)
+        // Rare effects are left to the storms that other effects start.
+        let all = CALLS.iter().map(|(effect, _, _)| *effect);
+        let common = all.filter(|effect| !requests::MERCHANT_EFFECTS.contains(effect));
+        (dice.pick(&common.collect::<Vec<_>>()).copied().unwrap_or(READ), 3)
     } else {
         (READ, 30)
     };
@@ -218,13 +212,6 @@ pub(crate) fn draw_storm(dice: &mut Dice) -> Storm {
         _ => StormScope::Beyond(dice.number(1, 4)),
     };
     Storm { effect, nth, with_it, seconds, scope, answer }
-}
-
-/// Returns the effects that may start a storm. Rare effects are left to the storms that other
-/// effects start.
-fn start_effects() -> Vec<&'static str> {
-    let all = CALLS.iter().map(|(effect, _, _)| *effect);
-    all.filter(|effect| !requests::MERCHANT_EFFECTS.contains(effect)).collect()
 }
 
 /// Draws a storm in which a merchant's credential is refused for a while.
@@ -278,7 +265,6 @@ pub enum ListChange {
     Swapped,
 }
 
-/// A list that changes while it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChangedReading {
     /// Number of the reading among those of several pages, from 1.
@@ -290,11 +276,9 @@ pub struct ChangedReading {
 pub struct PagingPlan {
     /// Most entries of a page.
     pub size: u64,
-    /// Readings in which a list changes.
     pub shifts: Vec<ChangedReading>,
 }
 
-/// Draws the paging of a seed; some seeds have none.
 pub(crate) fn draw_paging(dice: &mut Dice) -> Option<PagingPlan> {
     if !dice.percent(30) {
         return None;

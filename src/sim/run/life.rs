@@ -54,7 +54,7 @@ impl<'a> SimRun<'a> {
         let clock: SharedClock = Arc::new(VirtualClock::new(epoch));
         let machine = Machine::new(script.seed);
         let desk = SandboxControl::open(script, clock.clone()).await;
-        let (sandbox, journal) = (desk.control.router(), machine.journal.clone());
+        let (sandbox, journal) = (desk.control.router.clone(), machine.journal.clone());
         let front = Arc::new(Frontend::new(sandbox, journal, clock.clone(), script));
         let troubles = TroubleLog::new(clock.clone());
         let outside = ClientContext {
@@ -170,7 +170,6 @@ impl<'a> SimRun<'a> {
         self.violate("journal", text);
     }
 
-    /// Runs the engine while people change files.
     async fn run_engine(
         &mut self,
         engine: &mut Engine,

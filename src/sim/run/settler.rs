@@ -8,20 +8,19 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
-use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::base::hash::Mark;
 use crate::base::id::RemoteId;
 use crate::engine::protocol::actions::{ManualResolution, ResolveIntent, ResolveResult};
-use crate::engine::protocol::input::{EngineCommand, EngineInput};
+use crate::engine::protocol::input::EngineCommand;
 use crate::engine::protocol::intents::IntentView;
 use crate::engine::protocol::query::{IntentsQuery, Reply};
 use crate::sim::machine::process::{GRACE, TIMEOUT};
 use crate::sim::plan::documents::{DocBody, DocTree, FileChange};
 use crate::sim::plan::people::Settler;
 use crate::sim::plan::script::SimScript;
-use crate::sim::run::memory::{ACTOR, Memory, command, query};
+use crate::sim::run::memory::{ACTOR, EngineSender, Memory, command, query};
 use crate::sim::service::control::{mark_of, text};
 use crate::sim::service::sandbox::{Objects, SandboxControl};
 
@@ -29,7 +28,7 @@ pub(crate) async fn run_settler(
     settler: Option<Settler>,
     memory: &Memory,
     world: (&SandboxControl, &DocTree),
-    engine: &mpsc::Sender<EngineInput>,
+    engine: &EngineSender,
 ) {
     let Some(settler) = settler else { return };
     let look = async || settle_once(settler, memory, world, engine).await;
@@ -42,7 +41,7 @@ async fn settle_once(
     settler: Settler,
     memory: &Memory,
     (desk, ever): (&SandboxControl, &DocTree),
-    engine: &mpsc::Sender<EngineInput>,
+    engine: &EngineSender,
 ) -> Option<bool> {
     let mut held = query(engine, IntentsQuery).await?.items;
     held.retain(|view| view.state == "held");
@@ -74,20 +73,14 @@ fn unverified_id(
     resolved: &ResolveResult,
 ) -> Option<RemoteId> {
     let ManualResolution::Done(id) = said else { return None };
-    let confirms = match resolved {
-        ResolveResult::Unverified(..) => true,
-        ResolveResult::Differs(..) => objects.has_name(&id, &[&view.mark, &view.source_id]),
-        ResolveResult::Unknown
-        | ResolveResult::Busy(_)
-        | ResolveResult::Settled(_)
-        | ResolveResult::Unsettled(..) => false,
-    };
+    let differs = matches!(resolved, ResolveResult::Differs(..));
+    let confirms = matches!(resolved, ResolveResult::Unverified(..))
+        || differs && objects.has_name(&id, &[&view.mark, &view.source_id]);
     confirms.then_some(id)
 }
 
-/// Resolves an intent. Returns `None` if the engine did not answer.
 async fn resolve_intent(
-    engine: &mpsc::Sender<EngineInput>,
+    engine: &EngineSender,
     view: &IntentView,
     said: ManualResolution,
 ) -> Option<ResolveResult> {
@@ -163,7 +156,6 @@ fn proven_resolution(
     }
 }
 
-/// Returns the resolution that names this object as the result.
 fn done_resolution(object: &Value) -> Option<ManualResolution> {
     RemoteId::new(text(object, "id")).ok().map(ManualResolution::Done)
 }
@@ -208,14 +200,12 @@ fn contact_resolution(
     }
 }
 
-/// Returns every contact document that any person ever writes.
 pub(crate) fn contact_documents(script: &SimScript) -> DocTree {
+    let changes = script.steps.iter().flat_map(|step| &step.changes);
+    let written = changes
+        .filter_map(|change| if let FileChange::Write(doc) = change { Some(doc) } else { None });
     let mut ever = script.files.clone();
-    for change in script.steps.iter().flat_map(|step| &step.changes) {
-        if let FileChange::Write(doc) = change {
-            ever.insert(doc.name.clone(), doc.clone());
-        }
-    }
+    ever.extend(written.map(|doc| (doc.name.clone(), doc.clone())));
     ever.retain(|_, doc| matches!(doc.body, DocBody::Contact { .. }));
     ever
 }

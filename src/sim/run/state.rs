@@ -61,7 +61,6 @@ pub struct RunReport {
     pub plans_approved: usize,
     /// Payments that the service collected in the two months after the run.
     pub collected: usize,
-    /// Merchants' events by outcome.
     pub event_outcomes: EventOutcomes,
     /// Actions of hooks, by verb.
     pub hooks: BTreeMap<String, u32>,

@@ -82,7 +82,6 @@ pub(crate) struct ArrivalLog {
 }
 
 impl Frontend {
-    /// Returns a proxy to this sandbox that reads this journal disk.
     pub fn new(sandbox: Router, journal: SimDisk, clock: SharedClock, script: &SimScript) -> Self {
         let (weather, pages) =
             (Weather::new(&script.net.storms), PagedLists::new(script.net.paging.as_ref()));
@@ -278,7 +277,6 @@ fn throttled_response(seconds: u64) -> Response {
     response
 }
 
-/// Returns the answer with another amount than the service gave.
 async fn with_other_amount(effect: Option<&'static str>, answer: Response) -> Response {
     let Some((head, body)) = read(answer).await else { return dropped_response() };
     let field = AMOUNTS.iter().find(|(name, _)| Some(*name) == effect).map(|(_, field)| *field);

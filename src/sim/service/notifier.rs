@@ -13,7 +13,6 @@ use crate::sim::machine::disk::MachinePower;
 use crate::sim::plan::chance::{CrashPoint, CrashSide, NOTIFY_POINT};
 use crate::sim::plan::hook_scripts::NotificationFate;
 
-/// One attempt to deliver a notification.
 #[derive(Debug, Clone)]
 pub(crate) struct SimDelivery {
     pub(crate) key: String,

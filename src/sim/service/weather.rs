@@ -120,13 +120,11 @@ impl Weather {
         self.0.lock().settled = Some(Instant::now());
     }
 
-    /// Returns the time from the end of all faults until everything was settled.
     pub(crate) fn settling_time(&self) -> Option<Duration> {
         let sky = self.0.lock();
         Some(sky.settled?.saturating_duration_since(sky.quiet?))
     }
 
-    /// Returns every storm that began, by stretches.
     pub(crate) fn stretches(&self) -> Vec<StormStretch> {
         let sky = self.0.lock();
         let last = sky.active.iter().map(|one| one.stretch(one.until));

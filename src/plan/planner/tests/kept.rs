@@ -11,7 +11,7 @@ fn stalled(rig: &Rig) -> Vec<String> {
 }
 
 fn dated(rig: &Rig) -> Vec<String> {
-    rig.planner.date_dependent().iter().map(Key::short).collect()
+    rig.planner.date_dependent.iter().map(Key::short).collect()
 }
 
 #[test]
