@@ -50,7 +50,6 @@ impl Planner {
         }
     }
 
-    /// Counts a removal since this planner began.
     pub(crate) fn note_removal(
         &mut self,
         world: &dyn StateView,

@@ -18,7 +18,6 @@ pub struct PlanTotals {
 }
 
 impl PlanTotals {
-    /// Replaces one step's share by another's.
     pub(crate) fn replace(&mut self, before: Option<&Step>, after: Option<&Step>) {
         if let Some(step) = before {
             self.count(step, -1);

@@ -32,9 +32,7 @@ use crate::policy::prune::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct OrphanObject {
     merchant: Key,
-    /// True if the object is removed with its document.
     is_removal: bool,
-    /// True if a person allowed the removal.
     allowed: bool,
     /// True if the object is live and not marked yet.
     unmarked: bool,
@@ -65,7 +63,6 @@ pub(crate) struct PruneState {
     pub(crate) tripped_guards: BTreeMap<Key, GuardTripped>,
     /// New documents, each with the object without document that has the same essence.
     pub(crate) twins: BTreeMap<Key, Key>,
-    /// Set when the input of the guards changed.
     changed: bool,
     /// Set when an object lost its document, so that its twin may be among all documents.
     pub(crate) search: bool,
@@ -95,7 +92,6 @@ impl PruneState {
         self.note_claim(key, after.and_then(|manifest| manifest.annotations.moved_from.clone()));
     }
 
-    /// Notes the name from which a document claims to have been moved.
     fn note_claim(&mut self, key: &Key, from: Option<Key>) {
         let before = match &from {
             Some(from) => self.claimed_by_document.insert(key.clone(), from.clone()),
@@ -183,7 +179,6 @@ impl PruneState {
         self.orphans.insert(key.clone(), gone);
     }
 
-    /// Updates the counts of objects without document for one of them.
     fn count_orphan(
         &mut self,
         key: &Key,
@@ -257,7 +252,6 @@ impl PruneState {
         self.holders.get(key).into_iter().flatten().cloned().collect()
     }
 
-    /// Returns whether a document claims to have been moved from this name.
     pub(crate) fn is_claimed(&self, key: &Key) -> bool {
         self.claims.get(key).is_some_and(|claims| !claims.is_empty())
     }
@@ -266,7 +260,6 @@ impl PruneState {
         self.claims.get(key).into_iter().flatten()
     }
 
-    /// Returns the live objects that are to be removed and have no mark yet.
     pub(crate) fn unmarked_removals(&self) -> impl Iterator<Item = &Key> {
         self.unmarked.iter()
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::base::hash::Mark;
 use crate::engine::protocol::actions::ActionStatus;
 use crate::sandbox::options::ServiceSurface;
-use crate::sim::check::evidence::{RunEvidence, Violation};
+use crate::sim::check::evidence::{Findings, RunEvidence, Violation};
 use crate::sim::check::hooks;
 use crate::sim::plan::requests::{CommandAction, MerchantCommand, PersonCommand, PersonRequest};
 use crate::sim::service::control::{minor_amount, text};
@@ -83,7 +83,7 @@ fn indistinguishable_commands<'a>(
 }
 
 /// Checks law 5: a command has at most one effect, and a refused one has none.
-pub(crate) fn check_single_effect(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_single_effect(evidence: &RunEvidence<'_>, found: &mut Findings) {
     for command in commands(evidence) {
         let Some(made) = movements(evidence, command) else { continue };
         let alike = indistinguishable_commands(evidence, command);
@@ -117,7 +117,7 @@ pub(crate) fn check_single_effect(evidence: &RunEvidence<'_>, found: &mut Vec<Vi
 }
 
 /// Checks that the moved amount equals the requested one.
-fn check_amounts(command: &PersonCommand, made: &[&Value], found: &mut Vec<Violation>) {
+fn check_amounts(command: &PersonCommand, made: &[&Value], found: &mut Findings) {
     let (CommandAction::Charge { amount, .. }
     | CommandAction::Credit { amount, .. }
     | CommandAction::Refund { amount, .. }) = &command.action
@@ -138,7 +138,7 @@ pub(crate) fn is_requested_charge(evidence: &RunEvidence<'_>, entry: &Value) -> 
 }
 
 /// Checks that every command has an answer once all faults are over.
-pub(crate) fn check_answers(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_answers(evidence: &RunEvidence<'_>, found: &mut Findings) {
     let mut open: BTreeMap<&str, &str> = BTreeMap::new();
     for command in commands(evidence) {
         let answer = evidence.answers.get(&command.name);
@@ -178,7 +178,7 @@ fn count_answers<'a>(
 }
 
 /// Checks that no token is saved twice, and that each method answered as saved is saved.
-fn check_vault(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+fn check_vault(evidence: &RunEvidence<'_>, found: &mut Findings) {
     let kept = evidence.arrivals_of("vault.save").filter(|one| one.succeeded()).count();
     let vault = commands(evidence).filter(|command| {
         matches!(command.action, CommandAction::Own(MerchantCommand::Vault { .. }))
@@ -195,7 +195,7 @@ fn check_vault(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
 }
 
 /// Checks that the answers to these commands are true.
-pub(crate) fn check_merchant_answers(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_merchant_answers(evidence: &RunEvidence<'_>, found: &mut Findings) {
     check_vault(evidence, found);
     for command in commands(evidence) {
         let CommandAction::Own(own) = &command.action else { continue };

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::model::events::event::{VerifiedEvent, Via, WebhookContent};
 use crate::model::record::Record;
 use crate::model::remote_object::{Freshness, RemoteObject};
-use crate::sim::check::evidence::{RunEvidence, Violation};
+use crate::sim::check::evidence::{Findings, RunEvidence, Violation};
 use crate::sim::machine::journal::DurableRecord;
 use crate::sim::service::control::text;
 use crate::sim::service::post_office::{AcknowledgedPost, key_of};
@@ -50,7 +50,7 @@ pub(crate) fn check_events(
     evidence: &RunEvidence<'_>,
     all: &EventEvidence<'_>,
     complete: bool,
-) -> Vec<Violation> {
+) -> Findings {
     let mut found = Vec::new();
     if evidence.script.net.gateway.is_none() {
         return found;
@@ -112,7 +112,7 @@ impl<'a> EventEvidence<'a> {
     }
 
     /// Checks that an acknowledged post was durable before its answer, and still is.
-    fn check_durable(&self, found: &mut Vec<Violation>) {
+    fn check_durable(&self, found: &mut Findings) {
         let mut there = BTreeMap::new();
         for entry in self.entries {
             if let Some(named) = known_event(&entry.record) {
@@ -160,7 +160,7 @@ impl<'a> EventEvidence<'a> {
 
 impl MerchantEvents<'_> {
     /// Checks that each recorded event equals the service's event, and is recorded once.
-    fn check_genuine(&self, found: &mut Vec<Violation>) {
+    fn check_genuine(&self, found: &mut Findings) {
         let mut seen = BTreeSet::new();
         for recorded in &self.recorded {
             let (id, merchant) = (&recorded.event, self.merchant);
@@ -200,7 +200,7 @@ impl MerchantEvents<'_> {
     /// Checks that no older version of an object replaces a newer one, in the order in which the
     /// service wrote them. An object that was read again may match another event or none, and is
     /// skipped.
-    fn check_order(&self, events: &[Value], found: &mut Vec<Violation>) {
+    fn check_order(&self, events: &[Value], found: &mut Findings) {
         let mut newest: BTreeMap<&str, usize> = BTreeMap::new();
         for recorded in self.recorded.iter().filter(|one| one.freshness == Freshness::Newer) {
             let Some(object) = &recorded.object else { continue };
@@ -222,7 +222,7 @@ impl MerchantEvents<'_> {
 
     /// Checks that every event is recorded, except those before the first poll and those of the
     /// last minutes.
-    fn check_complete(&self, all: &EventEvidence<'_>, found: &mut Vec<Violation>) {
+    fn check_complete(&self, all: &EventEvidence<'_>, found: &mut Findings) {
         let is_recorded = |id: &str| self.recorded.iter().any(|recorded| recorded.event == *id);
         let missing = self.events.iter().filter(|(id, _)| !is_recorded(id));
         for (id, event) in missing.filter(|(_, event)| self.is_due(event, all.now)) {
@@ -250,7 +250,7 @@ impl MerchantEvents<'_> {
         &self,
         all: &EventEvidence<'_>,
         evidence: &RunEvidence<'_>,
-        found: &mut Vec<Violation>,
+        found: &mut Findings,
     ) {
         let (Some(facts), Some(key)) = (all.known, key_of(self.merchant)) else { return };
         let horizon = facts.event_ledger(&key).ok().and_then(|ledger| ledger.horizon);

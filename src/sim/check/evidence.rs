@@ -8,6 +8,7 @@ use chrono::{DateTime, Utc};
 use derive_more::Display;
 use serde::Serialize;
 
+use crate::base::hash::SourceId;
 use crate::base::id::RemoteId;
 use crate::engine::protocol::actions::ActionReport;
 use crate::engine::protocol::views::ResourceView;
@@ -32,6 +33,8 @@ impl Violation {
         Self { law, text }
     }
 }
+
+pub type Findings = Vec<Violation>;
 
 #[derive(Debug, Clone, Copy)]
 pub struct RunEvidence<'a> {
@@ -72,6 +75,16 @@ impl RunEvidence<'_> {
     pub fn all_documents(&self) -> BTreeMap<&str, &Doc> {
         let all = self.history.iter().flat_map(|(_, tree)| tree.values());
         all.map(|doc| (doc.name.as_str(), doc)).collect()
+    }
+
+    /// Returns the newest versions of a document and of all that it needs.
+    pub(crate) fn with_needs(&self, doc: &Doc) -> Vec<&Doc> {
+        let ever = self.all_documents();
+        let newest = |name: &str| ever.get(name).copied();
+        let direct = doc.references().into_iter().chain([doc.name.as_str()]).filter_map(newest);
+        let direct: Vec<&Doc> = direct.collect();
+        let further = direct.iter().flat_map(|need| need.references()).filter_map(newest);
+        further.chain(direct.iter().copied()).collect()
     }
 
     pub fn generations(&self, name: &str) -> Vec<u32> {
@@ -138,26 +151,24 @@ pub(crate) type ExpectedNames = BTreeMap<String, (String, u32)>;
 
 /// Returns the `source_id` of every document of a kind, in every generation that it ever had.
 pub(crate) fn source_ids(evidence: &RunEvidence<'_>, kind: &str) -> ExpectedNames {
-    names(evidence, kind, |doc, generation| {
-        doc.source_id(generation).map(|source| source.to_string())
-    })
+    names(evidence, kind, |source| source.to_string())
 }
 
 /// Returns the mark of every document of a kind, in every generation that it ever had.
 pub(crate) fn marks(evidence: &RunEvidence<'_>, kind: &str) -> ExpectedNames {
-    names(evidence, kind, |doc, generation| doc.mark(generation).map(|mark| mark.to_string()))
+    names(evidence, kind, |source| source.mark().to_string())
 }
 
 fn names(
     evidence: &RunEvidence<'_>,
     kind: &str,
-    name: impl Fn(&Doc, u32) -> Option<String>,
+    name: impl Fn(SourceId) -> String,
 ) -> ExpectedNames {
     let mut names = ExpectedNames::new();
     for doc in evidence.all_documents().into_values().filter(|doc| doc.kind() == kind) {
         for generation in evidence.generations(&doc.name) {
-            let name = name(doc, generation);
-            names.extend(name.map(|name| (name, (doc.name.clone(), generation))));
+            let source = doc.source_id(generation);
+            names.extend(source.map(|source| (name(source), (doc.name.clone(), generation))));
         }
     }
     names

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::model::effect::is_action;
 use crate::model::events::hook_run::{ActionOutcome, HookRunRecord};
 use crate::sim::check::events::{EventEvidence, is_connected};
-use crate::sim::check::evidence::{RunEvidence, Violation};
+use crate::sim::check::evidence::{Findings, RunEvidence, Violation};
 use crate::sim::check::hook_books;
 use crate::sim::check::hook_books::{
     MerchantBooks, action_id, action_outcome, hook_runs, requests,
@@ -25,7 +25,7 @@ pub(crate) fn check_hooks(
     all: &EventEvidence<'_>,
     tries: &[SimDelivery],
     complete: bool,
-) -> Vec<Violation> {
+) -> Findings {
     let mut found = Vec::new();
     if evidence.script.hooks.is_none() || evidence.script.net.gateway.is_none() {
         return found;
@@ -70,11 +70,7 @@ pub(crate) fn count_actions(all: &EventEvidence<'_>) -> BTreeMap<String, u32> {
 }
 
 /// Checks that every action of a hook is named by its event and its own name.
-fn check_action_names(
-    evidence: &RunEvidence<'_>,
-    ran: &[&HookRunRecord],
-    found: &mut Vec<Violation>,
-) {
+fn check_action_names(evidence: &RunEvidence<'_>, ran: &[&HookRunRecord], found: &mut Findings) {
     let ids = ran.iter().flat_map(|ran| requests(ran).map(|wish| action_id(ran, wish)));
     let names = ids.filter_map(|id| id.action_name().ok());
     let names: BTreeSet<String> = names.map(|name| name.to_string()).collect();
@@ -102,7 +98,7 @@ fn check_notifications(
     books: &MerchantBooks<'_>,
     tries: &[SimDelivery],
     texts: &mut BTreeSet<String>,
-    found: &mut Vec<Violation>,
+    found: &mut Findings,
 ) {
     // Once for each state that began empty.
     let begun = books.evidence.lost.iter().filter(|lost| lost.last_kept.is_none()).count();
@@ -124,11 +120,7 @@ fn check_notifications(
 
 /// Checks that a script's stored value is the last one that its runs stored, and that each run
 /// counted one more.
-fn check_stored_values(
-    all: &EventEvidence<'_>,
-    ran: &[&HookRunRecord],
-    found: &mut Vec<Violation>,
-) {
+fn check_stored_values(all: &EventEvidence<'_>, ran: &[&HookRunRecord], found: &mut Findings) {
     let Some(known) = all.known else { return };
     // A script counts the merchant's events under this key.
     let keys: BTreeSet<String> = all.merchants.iter().map(|one| format!("seen-{one}")).collect();

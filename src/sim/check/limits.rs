@@ -12,7 +12,7 @@ use crate::api::call::Method;
 use crate::model::intent::{Intent, IntentProgress};
 use crate::model::operator::PlanApproval;
 use crate::model::record::Record;
-use crate::sim::check::evidence::{RunEvidence, Violation, is_valid};
+use crate::sim::check::evidence::{Findings, RunEvidence, Violation, is_valid};
 use crate::sim::machine::journal::{DurableRecord, IntentHistory, name_of};
 use crate::sim::plan::documents::{Doc, DocBody};
 use crate::sim::plan::people::{LimitQuantity, SeenPlan, SimLimit};
@@ -45,7 +45,7 @@ pub(crate) fn check_limits(
     evidence: &RunEvidence<'_>,
     entries: &[DurableRecord],
     seen: &[SeenPlan],
-) -> Vec<Violation> {
+) -> Findings {
     let mut found = Vec::new();
     let mut happened: Vec<_> =
         evidence.histories.iter().map(|one| exposure(evidence, one)).collect();
@@ -145,11 +145,7 @@ fn applies_to(evidence: &RunEvidence<'_>, bound: &SimLimit, merchant: &str) -> b
 
 /// Checks that one state of the files on one day is one run, also across restarts. Intents of the
 /// very moment in which the files changed are skipped, since they may belong to either state.
-fn check_runs(
-    evidence: &RunEvidence<'_>,
-    spent: &[IntentExposure<'_>],
-    found: &mut Vec<Violation>,
-) {
+fn check_runs(evidence: &RunEvidence<'_>, spent: &[IntentExposure<'_>], found: &mut Findings) {
     let mut names: BTreeMap<(String, NaiveDate), &str> = BTreeMap::new();
     for one in spent {
         let Some(run) = &one.intent.exposure.run else { continue };
@@ -182,19 +178,17 @@ fn check_approvals(
     entries: &[DurableRecord],
     seen: &[SeenPlan],
     happened: &[IntentExposure<'_>],
-    found: &mut Vec<Violation>,
+    found: &mut Findings,
 ) {
     let approvals: Vec<&PlanApproval> = entries.iter().filter_map(plan_approval).collect();
     let mut used = BTreeSet::new();
     for one in happened.iter().filter(|one| !one.intent.exposure.approvals.is_empty()) {
         let ids = &one.intent.exposure.approvals;
-        let given = approvals.iter().filter(|approval| ids.contains(&approval.id));
-        let saw: BTreeSet<&str> = given
-            .filter(|approval| seen.iter().any(|seen| saw_step(seen, approval, one)))
-            .map(|approval| approval.actor.as_str())
-            .collect();
+        let given = approvals.iter().copied().filter(|approval| ids.contains(&approval.id));
         let above = evidence.script.people.above;
-        let needed = above.map_or(1, |above| required_approvers(above, one, &approvals));
+        let needed = above.map_or(1, |above| required_approvers(above, given.clone()));
+        let saw = given.filter(|approval| seen.iter().any(|seen| saw_step(seen, approval, one)));
+        let saw: BTreeSet<&str> = saw.map(|approval| approval.actor.as_str()).collect();
         if saw.len() < needed {
             let Intent { effect, key, .. } = one.intent;
             let text = format!(
@@ -214,13 +208,11 @@ fn check_approvals(
 }
 
 /// Returns the number of people that an approval needs: that of the smallest approved plan.
-fn required_approvers(above: i64, one: &IntentExposure<'_>, approvals: &[&PlanApproval]) -> usize {
-    let ids = &one.intent.exposure.approvals;
-    let given = approvals.iter().filter(|approval| ids.contains(&approval.id));
+fn required_approvers<'a>(above: i64, given: impl Iterator<Item = &'a PlanApproval>) -> usize {
     let sum = |approval: &PlanApproval| -> i64 {
         approval.steps.iter().flat_map(|step| step.exposure.sums().into_values()).sum()
     };
-    let least = given.map(|approval| sum(approval)).min().unwrap_or(i64::MAX);
+    let least = given.map(sum).min().unwrap_or(i64::MAX);
     if least > above { 2 } else { 1 }
 }
 
@@ -252,7 +244,7 @@ pub(crate) fn is_over_limit(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
 
 /// Checks that a blocked step would exceed its limit, together with all finished and all remaining
 /// effects.
-pub(crate) fn check_blocked_steps(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_blocked_steps(evidence: &RunEvidence<'_>, found: &mut Findings) {
     let ever = evidence.all_documents();
     let counted = evidence.histories.iter().filter(|story| may_have_happened(story));
     let may_have: Vec<_> = counted.map(|story| exposure(evidence, story)).collect();

@@ -7,7 +7,7 @@ use crate::model::manifest::{Deletion, OnDoubt};
 use crate::model::state::health::{Condition, ConditionStatus, ConditionType};
 use crate::sandbox::options::ServiceSurface;
 use crate::sim::check::attention::DIFFERS;
-use crate::sim::check::evidence::{RunEvidence, Violation, is_complete, is_valid};
+use crate::sim::check::evidence::{Findings, RunEvidence, Violation, is_valid};
 use crate::sim::check::{limits, money, state, uniqueness};
 use crate::sim::machine::journal::IntentHistory;
 use crate::sim::plan::documents;
@@ -15,7 +15,7 @@ use crate::sim::plan::documents::{Doc, DocBody};
 use crate::sim::service::control::{find, mark_of};
 
 /// Checks that only intents without a possible settlement are on hold.
-pub(crate) fn check_holds(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_holds(evidence: &RunEvidence<'_>, found: &mut Findings) {
     for story in evidence.histories {
         let Some(reason) = story.hold_reason() else { continue };
         if !may_be_on_hold(evidence, story) {
@@ -68,7 +68,7 @@ fn may_be_on_hold(evidence: &RunEvidence<'_>, story: &IntentHistory) -> bool {
 }
 
 /// Checks that every valid document has its object, and that the engine reports it as ready.
-pub(crate) fn check_ready(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_ready(evidence: &RunEvidence<'_>, found: &mut Findings) {
     let Some(files) = evidence.files() else { return };
     let is_synced =
         |one: &Condition| one.kind == ConditionType::Synced && one.status == ConditionStatus::True;
@@ -181,16 +181,12 @@ fn field_differs(object: &Value, field: &str, wanted: &Value) -> Option<String> 
 }
 
 /// Checks that a saved method is gone if its document always declared the removal and is gone.
-pub(crate) fn check_removed_methods(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
-    let Some(files) = evidence.files().filter(|files| is_complete(files)) else { return };
+pub(crate) fn check_removed_methods(evidence: &RunEvidence<'_>, found: &mut Findings) {
     for (name, doc) in evidence.all_documents() {
-        let always =
-            evidence.versions(name).iter().all(|doc| doc.declares_removal() && doc.generation == 0);
-        let waits = evidence.is_on_hold(doc) || limits::is_over_limit(evidence, doc);
-        if files.contains_key(name) || !always || waits || waits_for_held_charge(evidence, name) {
+        let waits = limits::is_over_limit(evidence, doc) || waits_for_held_charge(evidence, name);
+        let Some(mark) = doc.mark(0).filter(|_| !waits && money::is_removed(evidence, doc)) else {
             continue;
-        }
-        let Some(mark) = doc.mark(0) else { continue };
+        };
         if find(&evidence.objects.methods, "reference", mark.as_str()).is_some() {
             let text = format!("{name} has no document, and its method still exists");
             found.push(Violation::new("settles", text));
@@ -212,17 +208,11 @@ fn waits_for_held_charge(evidence: &RunEvidence<'_>, method: &str) -> bool {
 impl RunEvidence<'_> {
     /// Returns true if a document, or a document that it needs, waits for a person.
     pub fn is_on_hold(&self, doc: &Doc) -> bool {
-        let ever = self.all_documents();
-        let mut names = vec![doc.name.as_str()];
-        names.extend(doc.references());
-        let needs: Vec<_> = names.iter().filter_map(|name| ever.get(name)).collect();
-        names.extend(needs.into_iter().flat_map(|need| need.references()));
+        let needs = self.with_needs(doc);
         let held = |name: &str| self.intents(name).any(|story| story.hold_reason().is_some());
         uniqueness::waits_behind(self, doc)
-            || state::is_waiting(self, doc, &names)
-            || names
-                .iter()
-                .any(|name| held(name) || ever.get(name).is_some_and(|doc| held(doc.merchant())))
+            || state::is_waiting(self, doc, &needs)
+            || needs.iter().any(|need| held(&need.name) || held(need.merchant()))
     }
 }
 

@@ -12,7 +12,7 @@ use crate::engine::protocol::diagnostics::Metrics;
 use crate::engine::protocol::intents::IntentsView;
 use crate::engine::protocol::views::ResourceView;
 use crate::model::intent::IntentState;
-use crate::sim::check::evidence::{LostState, RunEvidence, Violation};
+use crate::sim::check::evidence::{Findings, LostState, RunEvidence, Violation};
 use crate::sim::machine::journal::{DurableRecord, IntentHistory, name_of};
 use crate::sim::machine::process::{Machine, copy};
 use crate::sim::plan::documents::Doc;
@@ -25,7 +25,7 @@ use crate::store::journal::log::Journal;
 use crate::store::read_model::model::{ReadModel, ReadModelError};
 
 /// Compacts copies of the disks and compares the states.
-pub(crate) async fn check_compaction(machine: &Machine, found: &mut Vec<Violation>) {
+pub(crate) async fn check_compaction(machine: &Machine, found: &mut Findings) {
     let mut wrong = |text: String| found.push(Violation::new("journal", text));
     match machine.compact_copies().await {
         Err(error) => wrong(format!("the state cannot be compacted: {error}")),
@@ -50,11 +50,7 @@ pub(crate) async fn check_compaction(machine: &Machine, found: &mut Vec<Violatio
 const TRIES: u32 = 4;
 
 /// Damages records before the last one on copies of the journal, and reports each copy that opens.
-pub(crate) fn check_damage(
-    machine: &mut Machine,
-    entries: &[DurableRecord],
-    found: &mut Vec<Violation>,
-) {
+pub(crate) fn check_damage(machine: &mut Machine, entries: &[DurableRecord], found: &mut Findings) {
     let last = entries.last().map(|entry| entry.sequence);
     let followed: Vec<&DurableRecord> =
         entries.iter().filter(|one| Some(one.sequence) != last).collect();
@@ -88,7 +84,7 @@ pub(crate) struct ViewSnapshot {
 pub(crate) fn check_views(
     facts: &ReadModel,
     asked: &ViewSnapshot,
-) -> Result<Vec<Violation>, ReadModelError> {
+) -> Result<Findings, ReadModelError> {
     let mut found = Vec::new();
     let mut wrong = |text: String| found.push(Violation::new("views", text));
     let mut states: BTreeMap<&str, u32> = BTreeMap::new();
@@ -175,21 +171,6 @@ pub(crate) fn was_open_at_loss(evidence: &RunEvidence<'_>, story: &IntentHistory
     evidence.lost.iter().any(|lost| lost.last_kept.is_some() && story.intent.at <= lost.at)
 }
 
-/// Returns true if an application was decided and the state that knew the decision may be lost. The
-/// service never repeats its webhook.
-pub(crate) fn may_miss_decision(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
-    let mut names = vec![doc.name.as_str()];
-    let ever = evidence.all_documents();
-    for _ in 0..2 {
-        let further =
-            names.iter().filter_map(|name| ever.get(name)).flat_map(|one| one.references());
-        names.extend(further.collect::<Vec<_>>());
-    }
-    let applications = ever.values().filter(|one| names.contains(&one.name.as_str()));
-    let mut marks = applications.filter_map(|one| one.mark(one.generation));
-    marks.any(|mark| submitted_before(evidence, &mark))
-}
-
 /// Returns true if an application was submitted before the newest loss. The lost state may have
 /// received its decision, which the service never repeats.
 pub(crate) fn submitted_before(evidence: &RunEvidence<'_>, mark: &Mark) -> bool {
@@ -221,13 +202,15 @@ fn was_deleted(evidence: &RunEvidence<'_>, name: &str) -> bool {
 
 /// Returns true if one of these documents, or the merchant of `doc`, waits for a person since a
 /// loss.
-pub(crate) fn is_waiting(evidence: &RunEvidence<'_>, doc: &Doc, names: &[&str]) -> bool {
-    let merchant = doc.merchant();
+pub(crate) fn is_waiting(evidence: &RunEvidence<'_>, doc: &Doc, needs: &[&Doc]) -> bool {
     let mut waiting = evidence.views.iter().filter(|view| is_stopped(view));
-    may_miss_decision(evidence, doc)
-        || names.iter().any(|name| was_deleted(evidence, name))
-        || !evidence.lost.is_empty()
-            && waiting.any(|view| names.contains(&&*view.name) || view.name == merchant)
+    let concerns = |view: &ResourceView| {
+        view.name == doc.merchant() || needs.iter().any(|need| need.name == view.name)
+    };
+    let mut marks = needs.iter().filter_map(|need| need.mark(need.generation));
+    marks.any(|mark| submitted_before(evidence, &mark))
+        || needs.iter().any(|need| was_deleted(evidence, &need.name))
+        || !evidence.lost.is_empty() && waiting.any(concerns)
 }
 
 fn is_stopped(view: &ResourceView) -> bool {
@@ -240,7 +223,7 @@ fn is_held_by_epoch(view: &ResourceView) -> bool {
 
 /// Checks that a resource waiting since a loss gives its reason, and that its result could not be
 /// proved.
-pub(crate) fn check_waiting(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_waiting(evidence: &RunEvidence<'_>, found: &mut Findings) {
     for view in evidence.views.iter().filter(|view| is_stopped(view)) {
         let fits = if is_held_by_epoch(view) {
             may_exist(evidence, view)

@@ -88,19 +88,17 @@ pub type CallName = (String, String, String);
 
 /// Returns the JSON pointer to our name in the body of a call, if the call carries one.
 pub fn name_pointer(method: &str, path: &str) -> Option<&'static str> {
-    match (method, path) {
-        ("POST", "/invoices") => Some("/source_id"),
-        (
-            "POST",
-            "/v1/cards"
-            | "/v1/banks"
-            | "/v1/tokens"
-            | "/v1/recurring/charges"
-            | "/v1/charges"
-            | "/v1/credits"
-            | "/api/v1/merchant_applications/sign_up",
-        ) => Some("/reference"),
-        ("POST", "/api/v1/merchant_applications") => Some("/merchant_application/reference"),
+    match path {
+        _ if method != "POST" => None,
+        "/invoices" => Some("/source_id"),
+        "/v1/cards"
+        | "/v1/banks"
+        | "/v1/tokens"
+        | "/v1/recurring/charges"
+        | "/v1/charges"
+        | "/v1/credits"
+        | "/api/v1/merchant_applications/sign_up" => Some("/reference"),
+        "/api/v1/merchant_applications" => Some("/merchant_application/reference"),
         _ => None,
     }
 }
@@ -125,17 +123,8 @@ pub struct AllowedCalls {
 }
 
 impl AllowedCalls {
-    pub fn allowed_count(&mut self, disk: &SimDisk, name: &CallName) -> u32 {
-        self.read(disk);
-        self.allowed.get(name).copied().unwrap_or(0)
-    }
-
-    pub fn read_all(&mut self, disk: &SimDisk) -> BTreeMap<CallName, u32> {
-        self.read(disk);
-        self.allowed.clone()
-    }
-
-    fn read(&mut self, disk: &SimDisk) {
+    /// Returns the numbers with the records that became durable since the last call.
+    pub fn read(&mut self, disk: &SimDisk) -> &BTreeMap<CallName, u32> {
         for entry in self.reader.read_new(disk) {
             if let Record::Intent(intent) = &entry.record {
                 let name = name_of(intent);
@@ -149,6 +138,7 @@ impl AllowedCalls {
                 add(&mut self.allowed, name, 1);
             }
         }
+        &self.allowed
     }
 }
 

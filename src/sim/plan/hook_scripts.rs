@@ -157,11 +157,13 @@ fn source(name: String, text: String) -> ScriptSource {
     ScriptSource { display_path: format!("scripts/{path}"), path, text: text.into() }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Display, Clone, Copy, PartialEq, Eq)]
 pub enum EditTime {
     /// At a step, counted from 0.
+    #[display("step {_0}")]
     Step(usize),
     /// While the machine is down, before this life, counted from 1.
+    #[display("before life {_0}")]
     Life(u32),
 }
 
@@ -193,12 +195,7 @@ impl HookPlan {
 impl fmt::Display for HookPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "hooks   answer events")?;
-        for (at, edit) in &self.edits {
-            match at {
-                EditTime::Step(step) => writeln!(f, "scripts step {step}: {edit}")?,
-                EditTime::Life(life) => writeln!(f, "scripts before life {life}: {edit}")?,
-            }
-        }
+        self.edits.iter().try_for_each(|(at, edit)| writeln!(f, "scripts {at}: {edit}"))?;
         self.fates.iter().try_for_each(|(nth, way)| writeln!(f, "notify  number {nth}: {way:?}"))
     }
 }

@@ -92,28 +92,18 @@ fn draw_misdelivered(thoughts: Option<DelayedDecision>, dice: &mut Dice) -> Vec<
 
 impl fmt::Display for NetBehaviour {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for misdelivery in &self.misdelivered {
-            writeln!(f, "post    {misdelivery}")?;
-        }
-        for storm in &self.storms {
-            writeln!(f, "storm   {storm}")?;
-        }
-        if let Some(paging) = &self.paging {
-            write!(f, "{paging}")?;
-        }
+        self.misdelivered.iter().try_for_each(|one| writeln!(f, "post    {one}"))?;
+        self.storms.iter().try_for_each(|storm| writeln!(f, "storm   {storm}"))?;
+        self.paging.iter().try_for_each(|paging| write!(f, "{paging}"))?;
         if let Some(posts) = &self.gateway {
             writeln!(f, "events  are posted")?;
             posts.iter().try_for_each(|misdelivery| writeln!(f, "event   {misdelivery}"))?;
         }
-        match self.delayed_decision {
-            Some(DelayedDecision { approves_after_s: Some(seconds) }) => {
-                writeln!(f, "decide  every application is declined, and approved {seconds} s later")
-            }
-            Some(DelayedDecision { approves_after_s: None }) => {
-                writeln!(f, "decide  every application is declined")
-            }
-            None => Ok(()),
-        }
+        let Some(DelayedDecision { approves_after_s }) = self.delayed_decision else {
+            return Ok(());
+        };
+        let then = approves_after_s.map(|seconds| format!(", and approved {seconds} s later"));
+        writeln!(f, "decide  every application is declined{}", then.unwrap_or_default())
     }
 }
 

@@ -140,7 +140,9 @@ pub struct SimLimit {
 }
 
 /// A person who approves plans that a limit blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Display, Clone, Copy, PartialEq, Eq)]
+#[display("person  {name} reads the plan every {every_s} s, and approves {times} plans after \
+    {thinks_s} s{}", if *ceilings { ", with a ceiling for each amount" } else { "" })]
 pub struct Approver {
     pub name: &'static str,
     /// Seconds between two looks at the plan.
@@ -251,15 +253,6 @@ impl SimLimit {
             None => format!("policy.limits.{}", self.what.key()),
             Some(merchant) => format!("policy.limits.merchants.{merchant}.{}", self.what.key()),
         }
-    }
-}
-
-impl fmt::Display for Approver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, every_s, thinks_s, times, ceilings } = self;
-        let most = if *ceilings { ", with a ceiling for each amount" } else { "" };
-        write!(f, "person  {name} reads the plan every {every_s} s, ")?;
-        write!(f, "and approves {times} plans after {thinks_s} s{most}")
     }
 }
 

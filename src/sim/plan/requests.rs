@@ -170,57 +170,50 @@ fn draw_command(
     name: String,
     dice: &mut Dice,
 ) -> Option<PersonCommand> {
-    if dice.percent(50)
-        && let Some(earlier) = dice.pick(given)
-    {
-        let action = follow_up_action(earlier, dice)?;
-        return Some(PersonCommand { name, merchant: earlier.merchant.clone(), action });
-    }
     let of =
         |kind: &str| -> Vec<&Doc> { files.values().filter(|doc| doc.kind() == kind).collect() };
-    if dice.percent(30) {
+    let (merchant, action) = if dice.percent(50)
+        && let Some(earlier) = dice.pick(given)
+    {
+        (&*earlier.merchant, follow_up_action(earlier, dice)?)
+    } else if dice.percent(30) {
         let doc = *dice.pick(&of("RecurringCharge"))?;
         let recurring = doc.name.clone();
-        let pays = dice.percent(70);
-        let action = if pays {
+        let action = if dice.percent(70) {
             CommandAction::Pay { recurring }
         } else {
             CommandAction::Ignore { recurring }
         };
-        return Some(PersonCommand { name, merchant: doc.merchant().to_owned(), action });
-    }
-    let doc = *dice.pick(&of("SavedMethod"))?;
-    let (method, amount) = (doc.name.clone(), amount(dice));
-    let action = if dice.percent(30) {
-        CommandAction::Credit { method, amount }
+        (doc.merchant(), action)
     } else {
-        let hold = dice.percent(50) && matches!(doc.body, DocBody::Card { bank: false, .. });
-        CommandAction::Charge { method, amount, hold }
+        let doc = *dice.pick(&of("SavedMethod"))?;
+        let (method, amount) = (doc.name.clone(), amount(dice));
+        let action = if dice.percent(30) {
+            CommandAction::Credit { method, amount }
+        } else {
+            let hold = dice.percent(50) && matches!(doc.body, DocBody::Card { bank: false, .. });
+            CommandAction::Charge { method, amount, hold }
+        };
+        (doc.merchant(), action)
     };
-    Some(PersonCommand { name, merchant: doc.merchant().to_owned(), action })
+    Some(PersonCommand { name, merchant: merchant.to_owned(), action })
 }
 
 fn follow_up_action(earlier: &PersonCommand, dice: &mut Dice) -> Option<CommandAction> {
     let of = earlier.name.clone();
-    Some(match &earlier.action {
-        CommandAction::Charge { amount, hold: true, .. } if dice.percent(70) => {
-            CommandAction::Capture { of, amount: *amount }
+    if let CommandAction::Charge { amount, hold, .. } = earlier.action {
+        if hold && dice.percent(70) {
+            return Some(CommandAction::Capture { of, amount });
         }
-        CommandAction::Charge { amount, .. } => match dice.below(4) {
+        return Some(match dice.below(4) {
             0 => CommandAction::Void { of },
             1 => CommandAction::Sign { of },
             _ => CommandAction::Refund { of, amount: amount.checked_div(2)?.max(1) },
-        },
-        CommandAction::Credit { .. } => CommandAction::Void { of },
-        CommandAction::Refund { .. } if dice.percent(50) => CommandAction::Void { of },
-        CommandAction::Refund { .. }
-        | CommandAction::Void { .. }
-        | CommandAction::Capture { .. }
-        | CommandAction::Sign { .. }
-        | CommandAction::Pay { .. }
-        | CommandAction::Ignore { .. }
-        | CommandAction::Own(_) => return None,
-    })
+        });
+    }
+    let voids = matches!(earlier.action, CommandAction::Credit { .. })
+        || matches!(earlier.action, CommandAction::Refund { .. }) && dice.percent(50);
+    voids.then_some(CommandAction::Void { of })
 }
 
 /// Draws one of a few amounts, so that some commands are equal.

@@ -18,7 +18,7 @@ use crate::sim::plan::network::{EVENT_DICE, NetBehaviour};
 use crate::sim::plan::people::People;
 use crate::sim::plan::requests::{PayerPayment, PersonRequest};
 use crate::sim::plan::script::SimScript;
-use crate::sim::plan::trouble::Incident;
+use crate::sim::plan::trouble::Trouble;
 use crate::sim::plan::world_parts::{add_trouble, crash, strike_calls};
 use crate::sim::plan::{document_gen, network, requests, trouble, world_parts};
 
@@ -187,10 +187,9 @@ fn add_hooks(script: &mut SimScript) {
         (1..=NOTIFICATIONS_MAX).filter_map(|nth| Some((nth, draw_fate(&mut dice)?))).collect();
     let mut edits = edits(script.steps.len(), &mut dice);
     // A restored state runs other scripts than the lost one.
-    edits.extend(script.incidents.iter().find_map(|mishap| {
-        let Incident::Restore { at, .. } = mishap else { return None };
-        Some((EditTime::Step(*at), Edit::First))
-    }));
+    let mut mishaps = script.incidents.iter();
+    let restore = mishaps.find(|mishap| matches!(mishap.trouble, Trouble::Restore { .. }));
+    edits.extend(restore.map(|mishap| (EditTime::Step(mishap.at), Edit::First)));
     script.hooks = Some(HookPlan { edits, fates });
     add_trouble(script, &EFFECTS, &mut dice);
     for _ in 0..dice.below(3) {

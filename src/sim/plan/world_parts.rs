@@ -166,13 +166,10 @@ impl SimScript {
 
     /// Returns every version of every document.
     fn documents_mut(&mut self) -> impl Iterator<Item = &mut Doc> {
-        let changes = self.steps.iter_mut().flat_map(|step| &mut step.changes);
         let written =
-            changes.filter_map(
-                |change| {
-                    if let FileChange::Write(doc) = change { Some(doc) } else { None }
-                },
-            );
+            self.steps.iter_mut().flat_map(|step| &mut step.changes).filter_map(|change| {
+                if let FileChange::Write(doc) = change { Some(doc) } else { None }
+            });
         self.files.values_mut().chain(written)
     }
 }

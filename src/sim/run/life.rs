@@ -2,6 +2,7 @@
 //! restarted, or everything is done.
 
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -112,8 +113,7 @@ impl<'a> SimRun<'a> {
         let open = match self.machine.open(&self.outside).await {
             Ok(open) => open,
             Err(error) => {
-                let what = "the state cannot be opened";
-                return self.end_by(error.to_string(), "journal", what).await;
+                return self.end_by(&error, "journal", "the state cannot be opened").await;
             }
         };
         self.compare_with_rebuilt(&open);
@@ -137,20 +137,18 @@ impl<'a> SimRun<'a> {
         match end {
             Ok(LifeEnd::Stopped) => self.stop(&open).await,
             Ok(end) => end,
-            Err(error) => {
-                self.end_by(error.to_string(), "stops", "the engine stopped by itself").await
-            }
+            Err(error) => self.end_by(&error, "stops", "the engine stopped by itself").await,
         }
     }
 
     /// Ends a life that an error cut short: a dead machine or a refusing disk explains the error,
     /// anything else breaks the law.
-    async fn end_by(&mut self, error: String, law: &'static str, what: &str) -> LifeEnd {
+    async fn end_by(&mut self, error: &dyn Error, law: &'static str, what: &str) -> LifeEnd {
         if self.machine.power.is_dead() {
             return LifeEnd::Died;
         }
         if self.machine.capacity.take_refused() {
-            return self.restart_after_refusal(&error).await;
+            return self.restart_after_refusal(&error.to_string()).await;
         }
         self.violate(law, format!("{what}: {error}"));
         LifeEnd::Over
@@ -222,9 +220,7 @@ impl<'a> SimRun<'a> {
                 self.acknowledged = head;
                 LifeEnd::Stopped
             }
-            Err(error) => {
-                self.end_by(error.to_string(), "stops", "the state cannot be closed").await
-            }
+            Err(error) => self.end_by(&error, "stops", "the state cannot be closed").await,
         }
     }
 

@@ -217,7 +217,8 @@ impl HookState {
     async fn resolve_action(&self, wish: &ActionView, engine: &EngineSender) -> Option<()> {
         let (_, named) = wish.on_hold.as_ref()?.split_once("reckon store release ")?;
         let name = named.split('`').next()?;
-        let done = self.courier.has_arrived(name.strip_prefix("Action/")?);
+        let key = name.strip_prefix("Action/")?;
+        let done = self.courier.attempts().iter().any(|one| one.arrived && one.key == key);
         let said = ReleaseRequest { keys: vec![name.parse().ok()?], done };
         release(engine, said).await
     }

@@ -95,7 +95,7 @@ impl SimRun<'_> {
         self.rig.stop_faults(&sender).await;
         self.edit_files(|tree| tree.values_mut().for_each(|doc| doc.broken = None));
         drop(sender.send(EngineInput::Files(Vec::new())).await);
-        sleep(self.front.weather().time_until_over()).await;
+        sleep(self.front.weather.time_until_over()).await;
         let settled = timeout(SETTLES_WITHIN, async {
             while under_way.join_next().await.is_some() {}
             query(&sender, SettleQuery).await;
@@ -104,7 +104,7 @@ impl SimRun<'_> {
             }
         });
         let settled = settled.await.is_ok();
-        self.front.weather().note_settled();
+        self.front.weather.note_settled();
         self.post.wait_until_idle(&self.desk).await;
         self.rig.run_until_idle(self.has_restore_review(), &sender).await;
         sleep(TIMEOUT.saturating_add(GRACE).saturating_mul(2).max(REDELIVERED_WITHIN)).await;

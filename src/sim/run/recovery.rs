@@ -16,7 +16,7 @@ use crate::sim::machine::journal;
 use crate::sim::machine::journal::DurableRecord;
 use crate::sim::machine::process::{GRACE, TIMEOUT};
 use crate::sim::plan::documents::PARTNER;
-use crate::sim::plan::trouble::{Incident, StateLoss};
+use crate::sim::plan::trouble::{Incident, StateLoss, Trouble};
 use crate::sim::run::memory::{EngineSender, query, release};
 use crate::sim::run::state::{LifeEnd, SimRun};
 use crate::sim::service::control::find;
@@ -33,46 +33,37 @@ const GENERATIONS: u32 = 10;
 
 impl SimRun<'_> {
     pub(crate) fn apply_incidents(&mut self, nth: usize) {
-        for mishap in &self.script.incidents {
-            match mishap {
-                Incident::Restore { kept, .. } if *kept == nth => {
-                    let backup = self.machine.back_up(self.troubles.wall.now());
-                    self.troubles.backups.extend(backup.map(|backup| (nth, backup)));
-                }
-                Incident::Jump { at, seconds } if *at == nth => {
-                    let ahead = self.troubles.wall.jump(*seconds);
-                    let last = journal::allowed_counts(&self.machine.journal).pop();
-                    self.troubles.jumps.note(last.map_or(0, |last| last.sequence), ahead);
-                }
-                Incident::Refuse { at, what, seconds } if *at == nth => {
-                    self.machine.capacity.refuse(*what, Duration::from_secs(*seconds));
-                }
-                Incident::Restore { .. }
-                | Incident::Forget { .. }
-                | Incident::Lose { .. }
-                | Incident::Jump { .. }
-                | Incident::Refuse { .. } => {}
+        for Incident { at, trouble } in &self.script.incidents {
+            if matches!(trouble, Trouble::Restore { kept, .. } if *kept == nth) {
+                let backup = self.machine.back_up(self.troubles.wall.now());
+                self.troubles.backups.extend(backup.map(|backup| (nth, backup)));
+            } else if let (Trouble::Jump { seconds }, true) = (trouble, *at == nth) {
+                let ahead = self.troubles.wall.jump(*seconds);
+                let last = journal::allowed_counts(&self.machine.journal).pop();
+                self.troubles.jumps.note(last.map_or(0, |last| last.sequence), ahead);
+            } else if let (Trouble::Refuse { what, seconds }, true) = (trouble, *at == nth) {
+                self.machine.capacity.refuse(*what, Duration::from_secs(*seconds));
             }
         }
     }
 
     pub(crate) async fn apply_losses(&mut self) {
         for (nth, mishap) in self.script.incidents.iter().enumerate() {
-            let due = mishap.is_between_lives() && mishap.at() < self.steps;
+            let due = mishap.is_between_lives() && mishap.at < self.steps;
             if !due || !self.troubles.done.insert(nth) {
                 continue;
             }
             self.machine.power.switch_on(Vec::new());
             let old = journal::allowed_counts(&self.machine.journal);
-            match mishap {
-                Incident::Restore { kept, .. } => {
+            match &mishap.trouble {
+                Trouble::Restore { kept, .. } => {
                     if let Some(backup) = self.troubles.backups.get(kept).cloned() {
                         self.restore(&backup, old).await;
                     }
                 }
-                Incident::Forget { .. } => self.begin_empty(old).await,
-                Incident::Lose { what, .. } => self.apply_loss(*what).await,
-                Incident::Jump { .. } | Incident::Refuse { .. } => {}
+                Trouble::Forget => self.begin_empty(old).await,
+                Trouble::Lose(what) => self.apply_loss(*what).await,
+                Trouble::Jump { .. } | Trouble::Refuse { .. } => {}
             }
         }
     }
@@ -162,8 +153,9 @@ impl SimRun<'_> {
 
     /// Returns true if a person resolves what a restore left in doubt.
     pub(crate) fn has_restore_review(&self) -> bool {
-        let asks = |mishap: &Incident| matches!(mishap, Incident::Restore { asks: true, .. });
-        !self.troubles.lost.is_empty() && self.script.incidents.iter().any(asks)
+        let mut troubles = self.script.incidents.iter().map(|mishap| &mishap.trouble);
+        let asks = troubles.any(|trouble| matches!(trouble, Trouble::Restore { asks: true, .. }));
+        !self.troubles.lost.is_empty() && asks
     }
 
     /// Resolves at intervals what a restore left in doubt, if the script says so.

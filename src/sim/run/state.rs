@@ -18,7 +18,7 @@ use crate::base::clock::SharedClock;
 use crate::engine::protocol::views::ResourceView;
 use crate::sim::check::attention::Shares;
 use crate::sim::check::events::{EventEvidence, EventOutcomes};
-use crate::sim::check::evidence::{LostState, RunEvidence, Violation};
+use crate::sim::check::evidence::{Findings, LostState, RunEvidence, Violation};
 use crate::sim::check::{
     attention, commands, events, hooks, laws, limits, money, settlement, state, uniqueness,
 };
@@ -147,8 +147,8 @@ impl SimRun<'_> {
             views: &self.views,
             answers: &notes.answers,
             lost_webhooks: &post.lost,
-            storms: &self.front.weather().stretches(),
-            settling_time: self.front.weather().settling_time(),
+            storms: &self.front.weather.stretches(),
+            settling_time: self.front.weather.settling_time(),
         };
         let complete = self.violations.is_empty();
         self.violations.extend(check_run(&evidence, complete));
@@ -186,7 +186,7 @@ impl SimRun<'_> {
 }
 
 /// Returns every violation. Settlement is not checked in a run that was cut short.
-pub fn check_run(evidence: &RunEvidence<'_>, complete: bool) -> Vec<Violation> {
+pub fn check_run(evidence: &RunEvidence<'_>, complete: bool) -> Findings {
     let mut found = Vec::new();
     laws::check_call_intents(evidence, &mut found);
     laws::check_deletions(evidence, &mut found);
