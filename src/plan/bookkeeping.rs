@@ -66,7 +66,6 @@ impl Planner {
         }
     }
 
-    /// Recomputes the steps whose guards changed their verdict.
     pub(crate) fn recompute_guarded(&mut self, world: &dyn StateView, made: &mut BTreeSet<Key>) {
         if std::mem::take(&mut self.prune_state.search) {
             let open = self.steps.values().filter(|step| {
@@ -110,10 +109,6 @@ impl Planner {
         let unmarked = self.prune_state.unmarked_removals();
         let marks = unmarked.map(|key| said(key, MissingDocumentChange::Marked(marked.clone())));
         moves.chain(back).chain(marks).collect()
-    }
-
-    pub fn guarded_keys(&self) -> BTreeSet<Key> {
-        self.prune_state.guarded_keys().cloned().collect()
     }
 
     /// Returns whether an approval of this resource would have a meaning: the object is to be
@@ -171,7 +166,6 @@ impl Planner {
     }
 }
 
-/// Returns the money of a spec that is due from a day on.
 fn dues_from(row: &KindRow, spec: Option<&Value>, today: NaiveDate) -> Vec<(NaiveDate, Money)> {
     spec.map(|spec| (row.due_payments)(spec, today)).unwrap_or_default()
 }

@@ -51,7 +51,7 @@ pub struct Planner {
     pub(crate) removal_counts: BTreeMap<Removal, usize>,
     needs: BTreeMap<Key, Box<[Key]>>,
     users: BTreeMap<Key, BTreeSet<Key>>,
-    totals: PlanTotals,
+    pub(crate) totals: PlanTotals,
 }
 
 impl Planner {
@@ -225,10 +225,6 @@ impl Planner {
         self.steps.len()
     }
 
-    pub fn totals(&self) -> &PlanTotals {
-        &self.totals
-    }
-
     pub fn users(&self, key: &Key) -> impl Iterator<Item = &Key> {
         self.users.get(key).into_iter().flatten()
     }
@@ -243,7 +239,7 @@ impl Planner {
             made.unwrap_or_else(|| (**step).clone())
         };
         let steps = keys.iter().filter_map(|key| self.steps.get(key)).map(whole);
-        Plan { steps: steps.collect(), totals: self.totals.money().clone() }
+        Plan { steps: steps.collect(), totals: self.totals.money.clone() }
     }
 }
 
@@ -270,14 +266,8 @@ impl Planner {
         });
         Some(AdoptionTarget { row, manifest, assumed, expects })
     }
-
-    /// Returns the resources without a document that still use this one on the service.
-    pub fn dependants_without_document(&self, key: &Key) -> Vec<Key> {
-        self.prune_state.holders(key)
-    }
 }
 
-/// A kind's view while its step is computed.
 pub(crate) struct KindView<'a> {
     pub world: &'a dyn StateView,
     pub planner: &'a Planner,

@@ -12,7 +12,6 @@ use crate::policy::limits::{
     AmountLimit, CountLimit, LimitSet, Limits, TypicalAmounts, exceeds, percent, typical_amount,
 };
 
-/// The span that sums are taken over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LimitPeriod {
     /// One state of the files on one day.
@@ -37,11 +36,7 @@ pub fn check_sums(
     let own = limits.merchants.get(&wish.merchant).map(|section| (section, Some(&wish.merchant)));
     let mut sections = own.into_iter().chain([(limits.general(wish.mode), None)]);
     let over = sections.find_map(|(section, merchant)| {
-        check_section(section, wish, |span| {
-            let mut counted = known.totals(span, merchant);
-            counted.add(&wish.exposure);
-            counted
-        })
+        check_section(section, wish, |span| with_exposure(known.totals(span, merchant), wish))
     });
     over.map(|over| LimitExceeded { scope: LimitScope::Sum, ..over })
 }
@@ -65,6 +60,11 @@ pub fn check_single(
             typical_over(usual, money, typical_amount(&known.typical_amounts(wish, moved))?)
         })
     })
+}
+
+fn with_exposure(mut counted: RunningTotals, wish: &SpendRequest) -> RunningTotals {
+    counted.add(&wish.exposure);
+    counted
 }
 
 /// Checks sums and counts with this effect added. Currencies and counts that the effect does not

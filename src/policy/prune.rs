@@ -140,7 +140,7 @@ pub fn check_removals<'a>(
     for set in going.clone().flat_map(|(key, merchant)| GuardedSet::of(key, merchant)) {
         increment(counts.entry(set).or_default());
     }
-    let tripped = |set: &GuardedSet, count| set_trip(prune, set, count, set.documents(census));
+    let tripped = |set: &GuardedSet, count| trip(prune, set, count, set.documents(census));
     let trips: BTreeMap<&GuardedSet, GuardTripped> =
         counts.iter().filter_map(|(set, count)| Some((set, tripped(set, *count)?))).collect();
     let of = |key: &Key, merchant: &Key| {
@@ -150,12 +150,7 @@ pub fn check_removals<'a>(
 }
 
 /// Trips if no document of a set is left, or if too large a share of it would be removed.
-fn set_trip(
-    prune: &PruneGuards,
-    set: &GuardedSet,
-    going: usize,
-    left: usize,
-) -> Option<GuardTripped> {
+fn trip(prune: &PruneGuards, set: &GuardedSet, going: usize, left: usize) -> Option<GuardTripped> {
     if prune.refuse_empty.value && left == 0 {
         return Some(GuardTripped {
             guard: "policy.prune.empty",
@@ -166,12 +161,10 @@ fn set_trip(
     let all = going.saturating_add(left);
     let most = usize::try_from(prune.percent.value).unwrap_or(100);
     let stops = all >= SET_MIN && going.saturating_mul(100) > all.saturating_mul(most);
+    let words = set.words();
     stops.then(|| GuardTripped {
         guard: "policy.prune.percent",
-        why: format!(
-            "{going} of {all} {} would be removed, which is more than {most} %",
-            set.words()
-        ),
+        why: format!("{going} of {all} {words} would be removed, which is more than {most} %"),
         set_at: prune.percent.set_at.clone(),
     })
 }

@@ -7,9 +7,8 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::sandbox::options::ServiceSurface;
-use crate::sim::check::attention;
 use crate::sim::check::attention::Shares;
-use crate::sim::check::events::EventOutcomes;
+use crate::sim::check::events::EventEvidence;
 use crate::sim::plan::chance::{
     CALLS, CallFault, CrashPoint, CrashSide, DISK_PLACES, FAULTS, NOTIFY_POINT, READ, SEND_POINT,
 };
@@ -174,7 +173,10 @@ impl fmt::Display for ChaosReport {
         }
         writeln!(f, "{runs} runs from seed {seed}: {clean} clean, {} failed", failures.len())?;
         for (surface, shares) in shares {
-            attention::write_table(surface, shares, f)?;
+            let heads =
+                "intents   person  after a loss   percent  other amount     on hold  reasons";
+            writeln!(f, "{surface:<22}    {heads}")?;
+            shares.iter().try_for_each(|(effect, share)| writeln!(f, "  {effect:<22}{share}"))?;
         }
         writeln!(f, "made again without proof: {recreated} contacts")?;
         write!(f, "{coverage}")?;
@@ -202,13 +204,13 @@ pub struct FaultCoverage {
 impl Default for FaultCoverage {
     fn default() -> Self {
         let zero = |name: String| (name, 0);
-        let outcomes = event_outcomes(&EventOutcomes::default());
+        let outcomes = EventEvidence::default().count_outcomes().into_iter();
         Self {
             faults: effect_faults()
                 .map(|(effect, fault)| zero(fault_name(effect, fault)))
                 .collect(),
             crashes: crash_points().map(|point| zero(point.to_string())).collect(),
-            events: outcomes.map(|(outcome, _)| zero(outcome.to_owned())).into(),
+            events: outcomes.map(|(outcome, _)| zero(outcome.to_owned())).collect(),
             hooks: HOOK_VERBS.map(|verb| zero(verb.to_owned())).into(),
         }
     }
@@ -233,18 +235,6 @@ fn crash_points() -> impl Iterator<Item = CrashPoint> {
     disk.chain(sends).flat_map(both)
 }
 
-/// Returns the number of events with each outcome, by its name.
-fn event_outcomes(outcomes: &EventOutcomes) -> [(&'static str, u32); 6] {
-    [
-        ("event in a list", outcomes.listed),
-        ("event read by its id", outcomes.read_back),
-        ("event older than the known state", outcomes.stale),
-        ("post of an event", outcomes.posts),
-        ("post of an unknown id", outcomes.forged),
-        ("post without an event", outcomes.malformed),
-    ]
-}
-
 fn fault_name(effect: &str, fault: CallFault) -> String {
     format!("{effect}: {fault}")
 }
@@ -257,8 +247,8 @@ impl FaultCoverage {
         for (point, count) in &report.died {
             add(&mut self.crashes, point.to_string(), *count);
         }
-        for (outcome, count) in event_outcomes(&report.event_outcomes) {
-            add(&mut self.events, outcome.to_owned(), count);
+        for (outcome, count) in &report.event_outcomes {
+            add(&mut self.events, (*outcome).to_owned(), *count);
         }
         for (verb, count) in &report.hooks {
             add(&mut self.hooks, verb.clone(), *count);

@@ -101,7 +101,7 @@ impl EngineView<'_> {
     /// applied state.
     fn check_unused(&self, key: &Key) -> Result<(), ForgetResult> {
         let mut users: BTreeSet<Key> = self.planner.users(key).cloned().collect();
-        users.extend(self.planner.dependants_without_document(key));
+        users.extend(self.planner.prune_state.holders(key));
         let steps = self.planner.steps().map(|step| &step.key).filter(|one| *one != key);
         let of_it = |one: &&Key| {
             self.known_state
@@ -177,7 +177,8 @@ impl EngineView<'_> {
         actor: &str,
     ) -> (BTreeSet<Key>, Vec<Record>) {
         let named = |key: &Key| allowing.keys.contains(key);
-        let mut keys = if allowing.all { self.planner.guarded_keys() } else { BTreeSet::new() };
+        let guarded = self.planner.prune_state.guarded_keys().filter(|_| allowing.all);
+        let mut keys: BTreeSet<Key> = guarded.cloned().collect();
         keys.extend(allowing.keys.iter().filter(|key| self.planner.may_be_allowed(key)).cloned());
         keys.retain(|key| !self.scheduler.busy.contains(key));
         let at = self.shared.now();

@@ -57,15 +57,15 @@ impl EngineView<'_> {
     }
 
     pub fn overview(&self) -> Overview {
-        let totals = self.planner.totals();
+        let totals = &self.planner.totals;
         let resources = self.planner.count();
         let head = self.shared.writer.head();
         Overview {
             resources,
-            ready: resources.saturating_sub(totals.unready_count()),
+            ready: resources.saturating_sub(totals.unready),
             changes: totals.changes(),
             stuck: totals
-                .needing_attention()
+                .needing_attention
                 .saturating_add(self.scheduler.failures.attention_count()),
             orphaned: totals.count_of(PlannedAction::Orphan),
             suspended: self.suspended_count(),

@@ -148,16 +148,6 @@ impl fmt::Display for AttentionShare {
     }
 }
 
-pub(crate) fn write_table(
-    surface: &str,
-    shares: &Shares,
-    f: &mut fmt::Formatter<'_>,
-) -> fmt::Result {
-    let heads = "intents   person  after a loss   percent  other amount     on hold  reasons";
-    writeln!(f, "{surface:<22}    {heads}")?;
-    shares.iter().try_for_each(|(effect, share)| writeln!(f, "  {effect:<22}{share}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

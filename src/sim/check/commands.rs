@@ -9,7 +9,7 @@ use crate::base::hash::Mark;
 use crate::engine::protocol::actions::ActionStatus;
 use crate::sandbox::options::ServiceSurface;
 use crate::sim::check::evidence::{Findings, RunEvidence, Violation};
-use crate::sim::check::hooks;
+use crate::sim::plan::hook_scripts::ECHO;
 use crate::sim::plan::requests::{CommandAction, MerchantCommand, PersonCommand, PersonRequest};
 use crate::sim::service::control::{minor_amount, text};
 
@@ -20,10 +20,7 @@ fn commands<'a>(evidence: &RunEvidence<'a>) -> impl Iterator<Item = &'a PersonCo
 }
 
 /// Returns the movements of one type that a command made, as far as they can be distinguished.
-fn movements<'a>(
-    evidence: &'a RunEvidence<'_>,
-    command: &'a PersonCommand,
-) -> Option<Vec<&'a Value>> {
+fn movements<'a>(evidence: &'a RunEvidence<'_>, command: &PersonCommand) -> Option<Vec<&'a Value>> {
     let of = |kind: &'static str| {
         let all = evidence.objects.transactions.iter();
         all.filter(move |one| text(one, "type") == kind && text(one, "status") != "FAILED")
@@ -34,6 +31,8 @@ fn movements<'a>(
     };
     let mark = command.mark()?;
     let marked = |entry: &&Value| Mark::find_in(text(entry, "reference")).as_ref() == Some(&mark);
+    let recorded =
+        |one: &&Value| one.pointer("/data/reckon").and_then(Value::as_str) == Some(mark.as_str());
     let id = |of: &str| evidence.answers.get(of).and_then(|answer| answer.remote_id.clone());
     Some(match &command.action {
         CommandAction::Charge { .. } => of("CHARGE").filter(marked).collect(),
@@ -44,11 +43,7 @@ fn movements<'a>(
                     || (entry.get("reference").is_none() && minor_amount(entry) == *amount)
             })
             .collect(),
-        CommandAction::Refund { .. } => of("REFUND")
-            .filter(|one| {
-                one.pointer("/data/reckon").and_then(Value::as_str) == Some(mark.as_str())
-            })
-            .collect(),
+        CommandAction::Refund { .. } => of("REFUND").filter(recorded).collect(),
         CommandAction::Capture { of: hold, .. } => booked("CAPTURE", id(hold)?),
         CommandAction::Void { of: other } => {
             let (all, other) = (evidence.objects.transactions.iter(), id(other)?);
@@ -87,20 +82,18 @@ pub(crate) fn check_single_effect(evidence: &RunEvidence<'_>, found: &mut Findin
     for command in commands(evidence) {
         let Some(made) = movements(evidence, command) else { continue };
         let alike = indistinguishable_commands(evidence, command);
-        if made.len() > alike.len() {
-            let text = format!("{command} moved money {} times", made.len());
-            found.push(Violation::new("law 5", text));
+        let count = made.len();
+        if count > alike.len() {
+            found.push(Violation::new("law 5", format!("{command} moved money {count} times")));
         }
         let stands = |wanted| count_answers(evidence, alike.iter().copied(), wanted);
         // The second request for a finished change is answered as done, too.
         let for_all =
             matches!(command.action, CommandAction::Capture { .. } | CommandAction::Void { .. });
         let done = stands(ActionStatus::Done).min(if for_all { 1 } else { usize::MAX });
-        if made.len() < done {
-            let text = format!(
-                "{command} is reported as done, and the service has {} movements",
-                made.len()
-            );
+        if count < done {
+            let text =
+                format!("{command} is reported as done, and the service has {count} movements");
             found.push(Violation::new("law 5", text));
         }
         if for_all {
@@ -108,7 +101,7 @@ pub(crate) fn check_single_effect(evidence: &RunEvidence<'_>, found: &mut Findin
             continue;
         }
         let undone = stands(ActionStatus::Refused).saturating_add(stands(ActionStatus::NotSent));
-        if made.len() > alike.len().saturating_sub(undone) {
+        if count > alike.len().saturating_sub(undone) {
             let text = format!("{command} is reported as refused, and the service applied it");
             found.push(Violation::new("law 5", text));
         }
@@ -134,7 +127,9 @@ pub(crate) fn is_requested_charge(evidence: &RunEvidence<'_>, entry: &Value) -> 
     let of_command = commands(evidence).any(|command| {
         matches!(command.action, CommandAction::Charge { .. }) && command.mark() == mark
     });
-    mark.is_some() && (of_command || hooks::is_requested_charge(evidence, entry))
+    // Only scripts charge this amount with a mark.
+    let of_script = evidence.script.hooks.is_some() && minor_amount(entry) == ECHO;
+    mark.is_some() && (of_command || of_script)
 }
 
 /// Checks that every command has an answer once all faults are over.
@@ -167,7 +162,6 @@ fn is_done(evidence: &RunEvidence<'_>, own: &MerchantCommand) -> bool {
     })
 }
 
-/// Returns the number of these commands with such an answer.
 fn count_answers<'a>(
     evidence: &RunEvidence<'_>,
     commands: impl Iterator<Item = &'a PersonCommand>,

@@ -20,20 +20,10 @@ const RECORDED_WITHIN: TimeDelta = TimeDelta::minutes(3);
 /// The first poll begins this long before a moment that precedes its record.
 const FIRST_POLL_SPAN: TimeDelta = TimeDelta::hours(1);
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct EventOutcomes {
-    pub listed: u32,
-    /// Events that were read by the id in a post.
-    pub read_back: u32,
-    /// Recorded events that were older than the known state.
-    pub stale: u32,
-    /// Posts of events that were acknowledged, with repetitions and forgeries.
-    pub posts: u32,
-    pub forged: u32,
-    pub malformed: u32,
-}
+/// Numbers of merchants' events, each with the name of the outcome.
+pub type EventOutcomes = Vec<(&'static str, u32)>;
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct EventEvidence<'a> {
     /// Every event of the service, oldest first.
     pub(crate) events: &'a [Value],
@@ -130,31 +120,29 @@ impl<'a> EventEvidence<'a> {
     }
 
     pub(crate) fn count_outcomes(&self) -> EventOutcomes {
-        let mut outcomes = EventOutcomes::default();
-        let one = |number: &mut u32| *number = number.saturating_add(1);
-        for entry in self.entries {
-            if let Record::EventVerified(recorded) = &entry.record {
-                match recorded.via {
-                    Via::Poll => one(&mut outcomes.listed),
-                    Via::ReadBack => one(&mut outcomes.read_back),
-                    // The partner's own webhooks have a check of their own.
-                    Via::Post => continue,
-                }
-                if recorded.freshness == Freshness::Older {
-                    one(&mut outcomes.stale);
-                }
-            }
-            if matches!(entry.record, Record::Forged(_)) {
-                one(&mut outcomes.forged);
-            }
-            if let Record::WebhookReceived(posted) = &entry.record
-                && matches!(posted.what, WebhookContent::Malformed(_))
-            {
-                one(&mut outcomes.malformed);
-            }
-        }
-        outcomes.posts = u32::try_from(self.answered.len()).unwrap_or(u32::MAX);
-        outcomes
+        let records = || self.entries.iter().map(|entry| &entry.record);
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let recorded = |is: fn(&VerifiedEvent) -> bool| {
+            let is = |one: &&Record| matches!(one, Record::EventVerified(event) if is(event));
+            count(records().filter(is).count())
+        };
+        let forged = records().filter(|one| matches!(one, Record::Forged(_)));
+        let malformed = records().filter(|one| {
+            matches!(one, Record::WebhookReceived(posted)
+                if matches!(posted.what, WebhookContent::Malformed(_)))
+        });
+        // The partner's own webhooks (`Via::Post`) have a check of their own.
+        let is_old =
+            |one: &VerifiedEvent| one.via != Via::Post && one.freshness == Freshness::Older;
+        vec![
+            ("event in a list", recorded(|one| one.via == Via::Poll)),
+            ("event read by its id", recorded(|one| one.via == Via::ReadBack)),
+            ("event older than the known state", recorded(is_old)),
+            // With repetitions and forgeries.
+            ("post of an event", count(self.answered.len())),
+            ("post of an unknown id", count(forged.count())),
+            ("post without an event", count(malformed.count())),
+        ]
     }
 }
 
@@ -226,12 +214,8 @@ impl MerchantEvents<'_> {
         let is_recorded = |id: &str| self.recorded.iter().any(|recorded| recorded.event == *id);
         let missing = self.events.iter().filter(|(id, _)| !is_recorded(id));
         for (id, event) in missing.filter(|(_, event)| self.is_due(event, all.now)) {
-            let text = format!(
-                "{} has no record of the event {id}, {} at {}",
-                self.merchant,
-                text(event, "type"),
-                text(event, "created")
-            );
+            let (merchant, kind, at) = (self.merchant, text(event, "type"), text(event, "created"));
+            let text = format!("{merchant} has no record of the event {id}, {kind} at {at}");
             found.push(Violation::new("events", text));
         }
     }
@@ -269,11 +253,10 @@ impl MerchantEvents<'_> {
             });
             if !is_fresh.unwrap_or_else(|| dropped(event)) {
                 let known = known.and_then(|known| known.status).unwrap_or_default();
+                let shown = shown_object(event).and_then(|one| one.status);
+                let (merchant, status) = (self.merchant, text(object, "status"));
                 let text = format!(
-                    "{id} of {} is recorded as {known:?}; its status is {}, and its newest event shows {:?}",
-                    self.merchant,
-                    text(object, "status"),
-                    shown_object(event).and_then(|one| one.status)
+                    "{id} of {merchant} is recorded as {known:?}; its status is {status}, and its newest event shows {shown:?}"
                 );
                 found.push(Violation::new("law 3", text));
             }

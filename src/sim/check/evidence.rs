@@ -92,7 +92,6 @@ impl RunEvidence<'_> {
         all.into_iter().collect()
     }
 
-    /// Returns the engine's view of a document at the end.
     pub(crate) fn view(&self, doc: &Doc) -> Option<&ResourceView> {
         self.views.iter().find(|view| view.name == doc.name && view.kind == doc.kind())
     }
@@ -101,7 +100,6 @@ impl RunEvidence<'_> {
         self.histories.iter().filter(move |story| story.document() == name)
     }
 
-    /// Returns the intents of one generation of a document.
     pub(crate) fn intents_of(
         &self,
         doc: &Doc,
@@ -120,7 +118,6 @@ impl RunEvidence<'_> {
 }
 
 impl<'a> RunEvidence<'a> {
-    /// Returns the arrivals of one effect.
     pub(crate) fn arrivals_of(&self, effect: &str) -> impl Iterator<Item = &'a Arrival> {
         self.arrivals.iter().filter(move |one| one.effect == Some(effect))
     }
@@ -159,16 +156,12 @@ pub(crate) fn marks(evidence: &RunEvidence<'_>, kind: &str) -> ExpectedNames {
     names(evidence, kind, |source| source.mark().to_string())
 }
 
-fn names(
-    evidence: &RunEvidence<'_>,
-    kind: &str,
-    name: impl Fn(SourceId) -> String,
-) -> ExpectedNames {
+fn names(evidence: &RunEvidence<'_>, kind: &str, of: impl Fn(SourceId) -> String) -> ExpectedNames {
     let mut names = ExpectedNames::new();
     for doc in evidence.all_documents().into_values().filter(|doc| doc.kind() == kind) {
         for generation in evidence.generations(&doc.name) {
             let source = doc.source_id(generation);
-            names.extend(source.map(|source| (name(source), (doc.name.clone(), generation))));
+            names.extend(source.map(|source| (of(source), (doc.name.clone(), generation))));
         }
     }
     names

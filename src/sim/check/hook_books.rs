@@ -38,10 +38,7 @@ pub(crate) fn action_id(ran: &HookRunRecord, wish: &ActionRequest) -> ActionRequ
 }
 
 /// Returns the outcome of an action from the journal, since the index may have dropped it.
-pub(crate) fn action_outcome(
-    all: &EventEvidence<'_>,
-    id: &ActionRequestId,
-) -> Option<ActionOutcome> {
+pub(crate) fn outcome_of(all: &EventEvidence<'_>, id: &ActionRequestId) -> Option<ActionOutcome> {
     all.entries.iter().rev().find_map(|entry| {
         let Record::ActionSettled(granted) = &entry.record else { return None };
         (granted.id == *id).then_some(granted.outcome)
@@ -109,7 +106,7 @@ impl<'a> MerchantBooks<'a> {
         let Some(known) = self.all.known else { return false };
         let refused = self.runs_on(event).any(|ran| {
             let not_done = |wish: &ActionRequest| {
-                let outcome = action_outcome(self.all, &action_id(ran, wish));
+                let outcome = outcome_of(self.all, &action_id(ran, wish));
                 outcome.is_some_and(|outcome| outcome != ActionOutcome::Done)
             };
             let mut wishes = requests(ran).filter(|wish| (wish.verb == NOTIFY) == told);

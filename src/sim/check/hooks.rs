@@ -2,23 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-
 use crate::model::effect::is_action;
 use crate::model::events::hook_run::{ActionOutcome, HookRunRecord};
 use crate::sim::check::events::{EventEvidence, is_connected};
 use crate::sim::check::evidence::{Findings, RunEvidence, Violation};
-use crate::sim::check::hook_books;
 use crate::sim::check::hook_books::{
-    MerchantBooks, action_id, action_outcome, hook_runs, requests,
+    self, MerchantBooks, action_id, hook_runs, outcome_of, requests,
 };
-use crate::sim::plan::hook_scripts::{ECHO, LATE, NOTIFIED};
+use crate::sim::plan::hook_scripts::{LATE, NOTIFIED};
 use crate::sim::plan::parts::add;
-use crate::sim::service::control::{minor_amount, text};
+use crate::sim::service::control::text;
 use crate::sim::service::notifier::SimDelivery;
-
-/// Prefix of the names of hooks' actions in the journal.
-const HOOK: &str = "hook-";
 
 pub(crate) fn check_hooks(
     evidence: &RunEvidence<'_>,
@@ -46,7 +40,8 @@ pub(crate) fn check_hooks(
         hook_books::check_occurrences(&books, &mut found);
         check_notifications(&books, tries, &mut texts, &mut found);
     }
-    for one in tries.iter().filter(|one| one.text != UNRELATED && !texts.contains(&one.text)) {
+    // Every event may cause the notification `unrelated`.
+    for one in tries.iter().filter(|one| one.text != "unrelated" && !texts.contains(&one.text)) {
         let text = format!("`{}` arrived, and no event requests it", one.text);
         found.push(Violation::new("told", text));
     }
@@ -58,7 +53,7 @@ pub(crate) fn count_actions(all: &EventEvidence<'_>) -> BTreeMap<String, u32> {
     let mut counts = BTreeMap::new();
     for ran in hook_runs(all) {
         for wish in requests(ran) {
-            if action_outcome(all, &action_id(ran, wish)) == Some(ActionOutcome::Done) {
+            if outcome_of(all, &action_id(ran, wish)) == Some(ActionOutcome::Done) {
                 add(&mut counts, wish.verb.clone(), 1);
             }
         }
@@ -76,21 +71,12 @@ fn check_action_names(evidence: &RunEvidence<'_>, ran: &[&HookRunRecord], found:
     let names: BTreeSet<String> = names.map(|name| name.to_string()).collect();
     for story in evidence.histories.iter().filter(|story| is_action(&story.intent.key)) {
         let name = story.intent.key.name.as_str();
-        if name.starts_with(HOOK) && !names.contains(name) {
+        if name.starts_with("hook-") && !names.contains(name) {
             let text = format!("{name} is an action of a hook, and no hook requested it");
             found.push(Violation::new("hooks", text));
         }
     }
 }
-
-/// Returns true if a script requested this charge of the ledger: only scripts charge this amount
-/// with a mark.
-pub(crate) fn is_requested_charge(evidence: &RunEvidence<'_>, entry: &Value) -> bool {
-    evidence.script.hooks.is_some() && minor_amount(entry) == ECHO
-}
-
-/// Text of the notification that every event may cause.
-const UNRELATED: &str = "unrelated";
 
 /// Checks that each notification arrives once; one that was refused or is in doubt may be missing.
 /// Collects the texts that may arrive.

@@ -115,10 +115,9 @@ pub(crate) fn check_differing_answers(evidence: &RunEvidence<'_>, found: &mut Fi
         if evidence.deaths.iter().any(|death| (arrival.at..=*done).contains(death)) {
             continue;
         }
-        let text = format!(
-            "the service answered {} with another amount, and the intent is settled",
-            story.intent.key
-        );
+        let key = &story.intent.key;
+        let text =
+            format!("the service answered {key} with another amount, and the intent is settled");
         found.push(Violation::new("law 4", text));
     }
 }
@@ -217,7 +216,6 @@ impl RunEvidence<'_> {
             && (!declined || lost("merchant_application.declined"))
     }
 
-    /// Returns the service's application of a submission.
     pub(crate) fn application(&self, mark: &Mark) -> Option<&Value> {
         find(&self.objects.applications, "reference", mark.as_str())
     }
@@ -269,9 +267,6 @@ pub(crate) fn check_codes(evidence: &RunEvidence<'_>, found: &mut Findings) {
     }
 }
 
-/// The only effect before the approval; without it there is nothing to approve.
-const BEFORE: &str = "code.exchange";
-
 /// Reports every intent on a live merchant before a person's approval of that merchant. Returns the
 /// number of approved merchants.
 pub(crate) fn check_approvals(entries: &[DurableRecord], found: &mut Findings) -> usize {
@@ -282,7 +277,8 @@ pub(crate) fn check_approvals(entries: &[DurableRecord], found: &mut Findings) -
         }
         let Record::Intent(intent) = &entry.record else { continue };
         let live = intent.mode == Mode::Live && intent.merchant.kind.as_str() == MERCHANT;
-        if live && intent.effect != BEFORE && !approved.contains(&intent.merchant) {
+        // Without the code there is nothing to approve.
+        if live && intent.effect != "code.exchange" && !approved.contains(&intent.merchant) {
             let text = format!("{} of {} began before any approval", intent.effect, intent.key);
             found.push(Violation::new("approval", text));
         }

@@ -34,10 +34,6 @@ impl IntentExposure<'_> {
             LimitQuantity::EmailsPerRun | LimitQuantity::EmailsPerDay => self.emails,
         }
     }
-
-    fn merchant(&self) -> &str {
-        self.intent.merchant.name.as_str()
-    }
 }
 
 /// Reports every exceeded limit, except for approved steps.
@@ -100,7 +96,6 @@ fn arrivals<'a>(evidence: &RunEvidence<'a>, story: &IntentHistory) -> Vec<&'a Ar
     mine.filter(|one| next.is_none_or(|next| one.at < next)).collect()
 }
 
-/// Returns the number of addresses to which an invoice is mailed.
 fn mail_address_count(asked: &Value) -> i64 {
     let messages = asked.get("invoice_messages").and_then(Value::as_array).into_iter().flatten();
     let lists = messages.filter_map(|message| message.get("email_addresses")?.as_array());
@@ -115,7 +110,8 @@ fn sums(
 ) -> BTreeMap<String, i64> {
     let mut sums = BTreeMap::new();
     let counted = spent.iter().filter(|one| one.intent.exposure.approvals.is_empty());
-    for one in counted.filter(|one| applies_to(evidence, bound, one.merchant())) {
+    for one in counted.filter(|one| applies_to(evidence, bound, one.intent.merchant.name.as_str()))
+    {
         let day = one.intent.at.date_naive();
         let span = match bound.what {
             LimitQuantity::PerObject => format!("{} {}", one.intent.effect, one.intent.id),
@@ -246,7 +242,11 @@ pub(crate) fn is_over_limit(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
 /// effects.
 pub(crate) fn check_blocked_steps(evidence: &RunEvidence<'_>, found: &mut Findings) {
     let ever = evidence.all_documents();
-    let counted = evidence.histories.iter().filter(|story| may_have_happened(story));
+    // An intent counts if it happened, or is not proved not to have happened.
+    let counted = evidence.histories.iter().filter(|story| {
+        let last = story.progress.last().map(|(_, progress)| progress);
+        !matches!(last, Some(IntentProgress::NotSent { .. } | IntentProgress::Refused { .. }))
+    });
     let may_have: Vec<_> = counted.map(|story| exposure(evidence, story)).collect();
     for doc in ever.values() {
         let Some(bound) = blocking_limit(evidence, doc) else { continue };
@@ -267,12 +267,6 @@ pub(crate) fn check_blocked_steps(evidence: &RunEvidence<'_>, found: &mut Findin
             found.push(Violation::new("limits", text));
         }
     }
-}
-
-/// Returns true if an intent counts: it happened, or is not proved not to have happened.
-fn may_have_happened(story: &IntentHistory) -> bool {
-    let last = story.progress.last().map(|(_, progress)| progress);
-    !matches!(last, Some(IntentProgress::NotSent { .. } | IntentProgress::Refused { .. }))
 }
 
 fn wanted_exposure(evidence: &RunEvidence<'_>, what: LimitQuantity, doc: &Doc) -> i64 {

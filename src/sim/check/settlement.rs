@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use crate::engine::protocol::views::ResourceView;
 use crate::model::manifest::{Deletion, OnDoubt};
 use crate::model::state::health::{Condition, ConditionStatus, ConditionType};
 use crate::sandbox::options::ServiceSurface;
@@ -10,8 +11,7 @@ use crate::sim::check::attention::DIFFERS;
 use crate::sim::check::evidence::{Findings, RunEvidence, Violation, is_valid};
 use crate::sim::check::{limits, money, state, uniqueness};
 use crate::sim::machine::journal::IntentHistory;
-use crate::sim::plan::documents;
-use crate::sim::plan::documents::{Doc, DocBody};
+use crate::sim::plan::documents::{self, Doc, DocBody};
 use crate::sim::service::control::{find, mark_of};
 
 /// Checks that only intents without a possible settlement are on hold.
@@ -73,20 +73,20 @@ pub(crate) fn check_ready(evidence: &RunEvidence<'_>, found: &mut Findings) {
     let is_synced =
         |one: &Condition| one.kind == ConditionType::Synced && one.status == ConditionStatus::True;
     for doc in files.values().filter(|doc| is_valid(files, doc)) {
+        let name = doc.address();
         let waits = limits::is_over_limit(evidence, doc) || evidence.awaits_underwriting(doc);
         if evidence.is_on_hold(doc) || waits || money::was_ended(evidence, doc) {
             continue;
         }
         if money::may_be_ended(evidence, doc) {
             if evidence.view(doc).is_some_and(|view| view.ready) {
-                let text =
-                    format!("{} was ended, and the engine reports it as ready", doc.address());
+                let text = format!("{name} was ended, and the engine reports it as ready");
                 found.push(Violation::new("removal", text));
             }
             continue;
         }
         if let Some(missing) = missing_in_all_generations(evidence, doc) {
-            found.push(Violation::new("settles", format!("{}: {missing}", doc.address())));
+            found.push(Violation::new("settles", format!("{name}: {missing}")));
         }
         match evidence.view(doc) {
             // A change that the service cannot make leaves the object as it was, and needs
@@ -95,13 +95,11 @@ pub(crate) fn check_ready(evidence: &RunEvidence<'_>, found: &mut Findings) {
             Some(view) if view.ready => {}
             // A payment that the payer's bank declines leaves the object equal to its document.
             Some(view) if view.conditions.iter().any(is_synced) => {}
-            Some(view) => found.push(Violation::new(
-                "settles",
-                format!("{} is not ready: {} ({})", doc.address(), view.reason, view.message),
-            )),
-            None => {
-                found.push(Violation::new("settles", format!("{} is not listed", doc.address())));
+            Some(ResourceView { reason, message, .. }) => {
+                let text = format!("{name} is not ready: {reason} ({message})");
+                found.push(Violation::new("settles", text));
             }
+            None => found.push(Violation::new("settles", format!("{name} is not listed"))),
         }
     }
 }
@@ -158,17 +156,13 @@ fn missing_part(evidence: &RunEvidence<'_>, doc: &Doc) -> Option<String> {
             let text = mark.tag(&doc.text()?);
             field_differs(charge, "amount", &Value::from(*amount))
                 .or_else(|| field_differs(charge, "description", &Value::from(text)))
-                .or_else(|| payment_details_differ(evidence, charge, card))
+                .or_else(|| payer_differs(evidence, charge, card))
         }
     }
 }
 
-/// Returns the difference between a recurring charge's payment details and its method's document.
-fn payment_details_differ(
-    evidence: &RunEvidence<'_>,
-    charge: &Value,
-    card: &str,
-) -> Option<String> {
+/// Returns the difference between a recurring charge's payer and its method's document.
+fn payer_differs(evidence: &RunEvidence<'_>, charge: &Value, card: &str) -> Option<String> {
     let holder = evidence.files()?.get(card)?.holder()?;
     let found = charge.pointer("/method/name").unwrap_or(&Value::Null);
     let text = || format!("its payer is {found}, and the document of its method has {holder:?}");

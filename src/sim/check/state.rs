@@ -64,10 +64,9 @@ pub(crate) fn check_damage(machine: &mut Machine, entries: &[DurableRecord], fou
         let written = damaged.write_at(file, at, &[byte.unwrap_or(0) ^ 0x55]);
         let opened = Journal::open(Arc::new(damaged), JournalOptions::default());
         if written.is_ok() && opened.is_ok() {
-            let text = format!(
-                "record {} is damaged in byte {at} of {file}, and the journal opens",
-                entry.sequence
-            );
+            let number = entry.sequence;
+            let text =
+                format!("record {number} is damaged in byte {at} of {file}, and the journal opens");
             found.push(Violation::new("journal", text));
         }
     }
@@ -140,15 +139,17 @@ pub(crate) fn new_state_count(evidence: &RunEvidence<'_>, mark: &str) -> usize {
     own.map(|(state, _)| state).collect::<BTreeSet<u32>>().len()
 }
 
-/// Returns the number of contacts that a state created without knowing that an earlier state had
-/// created them.
+/// Returns the number of creations that were given up without proof and made again, and of contacts
+/// that a state created without knowing that an earlier state had created them.
 pub(crate) fn recreated_contacts(evidence: &RunEvidence<'_>) -> u32 {
+    let given_up = evidence.histories.iter().filter(|story| story.given_up()).count();
     let contacts = all_intents(evidence)
         .filter(|(_, story)| story.intent.effect == "contact.create" && story.is_done());
     let all: BTreeSet<(&str, u32)> =
         contacts.map(|(state, story)| (story.intent.source_id.as_str(), state)).collect();
     let names: BTreeSet<&str> = all.iter().map(|(name, _)| *name).collect();
-    u32::try_from(all.len().saturating_sub(names.len())).unwrap_or(u32::MAX)
+    let again = given_up.saturating_add(all.len().saturating_sub(names.len()));
+    u32::try_from(again).unwrap_or(u32::MAX)
 }
 
 /// Returns true if a lost state sent an invoice with other content, so that the service's invoice

@@ -11,8 +11,7 @@ use crate::model::record::Record;
 use crate::sim::machine::journal;
 use crate::sim::machine::process::{Machine, copy};
 use crate::sim::plan::trouble::StateLoss;
-use crate::store::backup::write;
-use crate::store::backup::write::BackupSource;
+use crate::store::backup::write::{self, BackupSource};
 use crate::store::disk::traits::{Disk, MemoryDisk, to_u64};
 use crate::store::error::OpenError;
 use crate::store::index::buffered::BufferedIndex;
@@ -22,8 +21,7 @@ use crate::store::read_model::model::ReadModel;
 use crate::store::state::compact::{
     Archive, ArchivePolicy, CompactionLock, CompactionRequest, Compactor,
 };
-use crate::store::state::index;
-use crate::store::state::index::MemorySlots;
+use crate::store::state::index::{self, MemorySlots};
 use crate::store::state::rollback::next_epoch;
 use crate::store::vault::frame::VaultError;
 use crate::store::vault::values::Vault;

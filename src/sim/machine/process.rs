@@ -28,8 +28,7 @@ use crate::store::disk::traits::{Disk, MemoryDisk};
 use crate::store::error::{OpenError, OpenReport};
 use crate::store::index::ordered::{Index, MemoryIndex};
 use crate::store::read_model::model::ReadModel;
-use crate::store::state::open;
-use crate::store::state::open::{AssembledState, StateParts};
+use crate::store::state::open::{self, AssembledState, StateParts};
 use crate::store::vault::key::MasterKey;
 use crate::store::writer::handle::Writer;
 

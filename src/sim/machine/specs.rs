@@ -133,6 +133,7 @@ fn read_manifest(key: &Key, header: &DocHeader, text: &str) -> Option<Manifest> 
         return None;
     }
     let annotations = annotations(&header.metadata.annotations);
+    let file = format!("{}.yaml", key.name).into();
     let both = serde_json::json!({"spec": read.spec, "annotations": annotations});
     Some(Manifest {
         key: key.clone(),
@@ -142,12 +143,7 @@ fn read_manifest(key: &Key, header: &DocHeader, text: &str) -> Option<Manifest> 
         spec: read.spec,
         references: read.references,
         files: read.files.into_iter().filter_map(|one| one.file).collect(),
-        place: DocumentPlace {
-            file: format!("{}.yaml", key.name).into(),
-            line: 1,
-            offset: 0,
-            length: text.len(),
-        },
+        place: DocumentPlace { file, line: 1, offset: 0, length: text.len() },
     })
 }
 

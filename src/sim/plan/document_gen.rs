@@ -78,14 +78,7 @@ fn draw_document(tree: &DocTree, merchant: &str, kind: &str, dice: &mut Dice) ->
         }
         _ => DocBody::Contact { merchant: owner, hold: false },
     });
-    let letter = match body {
-        DocBody::Merchant | DocBody::Opened { .. } => "m",
-        DocBody::Application { .. } => "a",
-        DocBody::Contact { .. } => "c",
-        DocBody::Invoice { .. } => "i",
-        DocBody::Card { .. } => "s",
-        DocBody::Recurring { .. } | DocBody::FromCharge(_) => "r",
-    };
+    let (_, letter) = body.kind_and_letter();
     let taken = |number: &u32| !tree.contains_key(&format!("{letter}{number}-{merchant}"));
     let number = (0..u32::MAX).find(taken).unwrap_or(0);
     Doc::new(&format!("{letter}{number}-{merchant}"), body)

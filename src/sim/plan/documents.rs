@@ -35,46 +35,35 @@ pub enum DocBody {
     Merchant,
     /// An application for another merchant. With `sign_up` its applicant finishes it behind a link,
     /// which never happens.
-    Application {
-        sign_up: bool,
-        text: u32,
-    },
+    Application { sign_up: bool, text: u32 },
     /// A live merchant that an application brings; its document never changes.
-    Opened {
-        application: String,
-    },
+    Opened { application: String },
     /// With `reckon.dev/on-doubt: hold`, if `hold` is set.
-    Contact {
-        merchant: String,
-        hold: bool,
-    },
+    Contact { merchant: String, hold: bool },
     /// `mails` is the number of addresses that get the invoice by e-mail, and `letter` the number of
     /// the attached file, 0 for none.
-    Invoice {
-        merchant: String,
-        contact: String,
-        lines: Vec<i64>,
-        mails: u32,
-        letter: u32,
-    },
+    Invoice { merchant: String, contact: String, lines: Vec<i64>, mails: u32, letter: u32 },
     /// A saved card or bank account, with `reckon.dev/deletion: delete` if `delete` is set. The
     /// version of the holder's name changes only by a fresh token.
-    Card {
-        merchant: String,
-        bank: bool,
-        text: u32,
-        holder: u32,
-        delete: bool,
-    },
+    Card { merchant: String, bank: bool, text: u32, holder: u32, delete: bool },
     /// `amount` is that of each occurrence; with `now` the first one is collected at creation.
-    Recurring {
-        merchant: String,
-        card: String,
-        amount: i64,
-        now: bool,
-        text: u32,
-    },
+    Recurring { merchant: String, card: String, amount: i64, now: bool, text: u32 },
+    /// A recurring charge from an earlier charge.
     FromCharge(FromCharge),
+}
+
+impl DocBody {
+    /// Returns the kind, and the first letter of drawn names of this kind.
+    pub(crate) fn kind_and_letter(&self) -> (&'static str, char) {
+        match self {
+            Self::Merchant | Self::Opened { .. } => ("Merchant", 'm'),
+            Self::Application { .. } => ("MerchantApplication", 'a'),
+            Self::Contact { .. } => ("Contact", 'c'),
+            Self::Invoice { .. } => ("Invoice", 'i'),
+            Self::Card { .. } => ("SavedMethod", 's'),
+            Self::Recurring { .. } | Self::FromCharge(_) => ("RecurringCharge", 'r'),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,14 +84,7 @@ impl Doc {
     }
 
     pub fn kind(&self) -> &'static str {
-        match self.body {
-            DocBody::Merchant | DocBody::Opened { .. } => "Merchant",
-            DocBody::Application { .. } => "MerchantApplication",
-            DocBody::Contact { .. } => "Contact",
-            DocBody::Invoice { .. } => "Invoice",
-            DocBody::Card { .. } => "SavedMethod",
-            DocBody::Recurring { .. } | DocBody::FromCharge(_) => "RecurringCharge",
-        }
+        self.body.kind_and_letter().0
     }
 
     /// Returns the merchant's name; a merchant document is its own.
@@ -353,7 +335,7 @@ impl FromCharge {
 }
 
 /// Submissions of one document that the service can distinguish.
-const GENERATIONS_MAX: u32 = 10;
+pub(crate) const GENERATIONS_MAX: u32 = 10;
 
 /// Secrets of every applicant, by the variables that the documents name.
 pub(crate) fn applicant_secrets() -> BTreeMap<String, String> {

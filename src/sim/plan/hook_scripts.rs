@@ -23,7 +23,6 @@ pub(crate) const FULL_REFUND: i64 = 701;
 pub(crate) const PARTIAL_REFUNDS: i64 = 702;
 /// Answered with a credit to the payer.
 pub(crate) const CREDITED: i64 = 703;
-/// Voided.
 pub(crate) const VOID: i64 = 704;
 /// Charged again in the same amount, until the chain of causes is too long.
 pub(crate) const ECHO: i64 = 706;

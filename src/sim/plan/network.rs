@@ -10,8 +10,7 @@ use std::fmt;
 use crate::sim::plan::chance::Dice;
 use crate::sim::plan::documents::{DocBody, DocTree};
 use crate::sim::plan::parts::{remove_nth, remove_one};
-use crate::sim::plan::trouble;
-use crate::sim::plan::trouble::{PagingPlan, Storm};
+use crate::sim::plan::trouble::{self, PagingPlan, Storm};
 
 const DICE: u64 = 10;
 /// Application webhooks of one run that may be misdelivered: far more than a run has.

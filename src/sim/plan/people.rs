@@ -240,18 +240,14 @@ fn section<'a>(bounds: impl Iterator<Item = &'a SimLimit>) -> LimitSet {
     section
 }
 
-impl LimitQuantity {
-    fn key(self) -> &'static str {
-        QUANTITIES.iter().find(|(what, ..)| *what == self).map_or("", |(_, word, ..)| word)
-    }
-}
-
 impl SimLimit {
     /// Name of the limit, as the plan shows it.
     pub fn name(&self) -> String {
+        let row = QUANTITIES.iter().find(|(what, ..)| *what == self.what);
+        let key = row.map_or("", |(_, key, ..)| key);
         match &self.merchant {
-            None => format!("policy.limits.{}", self.what.key()),
-            Some(merchant) => format!("policy.limits.merchants.{merchant}.{}", self.what.key()),
+            None => format!("policy.limits.{key}"),
+            Some(merchant) => format!("policy.limits.merchants.{merchant}.{key}"),
         }
     }
 }

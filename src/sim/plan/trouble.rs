@@ -9,8 +9,7 @@ use std::fmt;
 use derive_more::Display;
 
 use crate::sim::plan::chance::{CALLS, CallFault, Dice, READ};
-use crate::sim::plan::requests;
-use crate::sim::plan::requests::ScriptStep;
+use crate::sim::plan::requests::{self, ScriptStep};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiskRefusal {
@@ -212,7 +211,6 @@ fn draw_refusal(dice: &mut Dice) -> Storm {
 }
 
 impl StormAnswer {
-    /// Returns the fault as which the answer counts.
     pub(crate) fn fault(self) -> CallFault {
         match self {
             Self::Throttled(_) => CallFault::Throttle,

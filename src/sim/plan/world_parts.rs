@@ -191,9 +191,7 @@ pub(crate) fn add_earlier_charges(script: &mut SimScript, dice: &mut Dice) {
     let mut docs: Vec<Doc> =
         (0..dice.between(2, 4)).map(|number| earlier_document(number, amount, dice)).collect();
     let late = docs.split_off(docs.len().saturating_sub(1));
-    for doc in &docs {
-        script.files.insert(doc.name.clone(), doc.clone());
-    }
+    script.files.extend(docs.iter().map(|doc| (doc.name.clone(), doc.clone())));
     let mut changes: Vec<FileChange> =
         late.into_iter().filter(|_| dice.percent(60)).map(FileChange::Write).collect();
     changes.extend(docs.into_iter().filter_map(|doc| change_earlier_document(doc, dice)));

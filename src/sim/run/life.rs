@@ -33,6 +33,8 @@ use crate::store::state::index;
 
 /// Turns of the scheduler after which every task that has to end has ended.
 const SCHEDULER_TURNS: u32 = 64;
+/// Time after which a process is restarted if its disk refused operations.
+const RESTART_AFTER_REFUSAL: Duration = Duration::from_secs(10);
 
 /// Runs a script to its end, in virtual time.
 pub fn run(script: &SimScript) -> RunReport {
@@ -148,7 +150,13 @@ impl<'a> SimRun<'a> {
             return LifeEnd::Died;
         }
         if self.machine.capacity.take_refused() {
-            return self.restart_after_refusal(&error.to_string()).await;
+            let text = error.to_string();
+            if !["no storage space", "read-only"].iter().any(|words| text.contains(words)) {
+                let text = format!("a disk refused, and the error does not name it: {text}");
+                self.violate("stops", text);
+            }
+            sleep(RESTART_AFTER_REFUSAL).await;
+            return LifeEnd::Stopped;
         }
         self.violate(law, format!("{what}: {error}"));
         LifeEnd::Over

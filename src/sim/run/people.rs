@@ -22,7 +22,7 @@ use crate::engine::protocol::input::{EngineCommand, EngineInput};
 use crate::engine::protocol::query::{
     ApprovalsQuery, IntentsQuery, MetricsQuery, PlanQuery, Reply, ResourcesQuery, SettleQuery,
 };
-use crate::engine::protocol::views::{PlanView, StepView};
+use crate::engine::protocol::views::PlanView;
 use crate::model::effect::PER_OCCURRENCE;
 use crate::sim::check::state;
 use crate::sim::machine::process::{GRACE, OpenedState, TIMEOUT};
@@ -173,7 +173,9 @@ async fn review_plan(approver: &Approver, memory: &Memory, engine: &EngineSender
     let (given, tried) = memory.notes().approvals.get(approver.name).copied().unwrap_or_default();
     let tries = approver.times.saturating_mul(APPROVAL_TRIES);
     let may_approve = given < approver.times && tried < tries;
-    if !may_approve || !plan.steps.iter().any(|step| is_new_to(approver, step)) {
+    let mine = |name: &String| name == approver.name;
+    let mut limits = plan.steps.iter().filter_map(|step| step.limit.as_ref());
+    if !may_approve || !limits.any(|over| !over.approved_by.iter().any(mine)) {
         return Some(false);
     }
     memory.notes().seen_plans.push(remember_plan(approver, &plan));
@@ -187,13 +189,6 @@ async fn review_plan(approver: &Approver, memory: &Memory, engine: &EngineSender
     Some(true)
 }
 
-/// Returns true if a limit blocks a step that this approver has not yet approved.
-fn is_new_to(approver: &Approver, step: &StepView) -> bool {
-    let mine = |name: &String| name == approver.name;
-    step.limit.as_ref().is_some_and(|over| !over.approved_by.iter().any(mine))
-}
-
-/// Returns the part of a plan that an approver remembers.
 fn remember_plan(approver: &Approver, plan: &PlanView) -> SeenPlan {
     let amounts = plan.steps.iter().map(|step| {
         let most = step.money.iter().map(|money| money.amount.saturating_abs()).max();

@@ -12,13 +12,12 @@ use crate::engine::protocol::query::ResourcesQuery;
 use crate::model::state::lifecycle::ReleaseRequest;
 use crate::sim::check::evidence::LostState;
 use crate::sim::machine::backup::Backup;
-use crate::sim::machine::journal;
-use crate::sim::machine::journal::DurableRecord;
+use crate::sim::machine::journal::{self, DurableRecord};
 use crate::sim::machine::process::{GRACE, TIMEOUT};
-use crate::sim::plan::documents::PARTNER;
+use crate::sim::plan::documents::{GENERATIONS_MAX, PARTNER};
 use crate::sim::plan::trouble::{Incident, StateLoss, Trouble};
 use crate::sim::run::memory::{EngineSender, query, release};
-use crate::sim::run::state::{LifeEnd, SimRun};
+use crate::sim::run::state::SimRun;
 use crate::sim::service::control::find;
 use crate::sim::service::sandbox::SandboxControl;
 use crate::store::journal::chain::Head;
@@ -26,10 +25,6 @@ use crate::store::journal::chain::Head;
 /// Number of looks, and their interval, of a person who looks after a restored state.
 const LOOKS: u32 = 3;
 const LOOKS_EVERY: Duration = Duration::from_mins(5);
-/// Time after which a process is restarted if its disk refused operations.
-const STARTED_AGAIN: Duration = Duration::from_secs(10);
-/// Generations in which an application may have been submitted.
-const GENERATIONS: u32 = 10;
 
 impl SimRun<'_> {
     pub(crate) fn apply_incidents(&mut self, nth: usize) {
@@ -141,16 +136,6 @@ impl SimRun<'_> {
         sequence == 0 || all.iter().any(|one| one.sequence == sequence && one.hash == hash)
     }
 
-    /// Ends the process because a disk refused operations, and restarts it later.
-    pub(crate) async fn restart_after_refusal(&mut self, error: &str) -> LifeEnd {
-        if !["no storage space", "read-only"].iter().any(|words| error.contains(words)) {
-            let text = format!("a disk refused, and the error does not name it: {error}");
-            self.violate("stops", text);
-        }
-        sleep(STARTED_AGAIN).await;
-        LifeEnd::Stopped
-    }
-
     /// Returns true if a person resolves what a restore left in doubt.
     pub(crate) fn has_restore_review(&self) -> bool {
         let mut troubles = self.script.incidents.iter().map(|mishap| &mishap.trouble);
@@ -182,7 +167,7 @@ async fn release_missing(desk: &SandboxControl, engine: &EngineSender) -> Option
     for view in views.iter().filter(|view| view.message.contains("store release")) {
         let key: Key = format!("{}/default/{}", view.kind, view.name).parse().ok()?;
         let email = format!("{}@payers.example", view.name);
-        let mut marks = (0..GENERATIONS).map(|nth| SourceId::new(PARTNER, &key, nth).mark());
+        let mut marks = (0..GENERATIONS_MAX).map(|nth| SourceId::new(PARTNER, &key, nth).mark());
         let there = find(&objects.contacts, "preferred_email", &email).is_some()
             || marks.any(|mark| find(&objects.applications, "reference", mark.as_str()).is_some());
         if !there {

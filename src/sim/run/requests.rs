@@ -134,14 +134,9 @@ impl PersonCommand {
         Some(notes.fields.entry(self.name.clone()).or_insert(fields).clone())
     }
 
-    async fn occurrence(
-        &self,
-        hands: &PersonHandles,
-        document: &str,
-        amount: bool,
-    ) -> Option<Value> {
+    async fn occurrence(&self, hands: &PersonHandles, name: &str, amount: bool) -> Option<Value> {
         let objects = hands.desk.objects().await;
-        let key: Key = format!("RecurringCharge/default/{document}").parse().ok()?;
+        let key: Key = format!("RecurringCharge/default/{name}").parse().ok()?;
         let mark = SourceId::new(PARTNER, &key, 0).mark();
         let charge = objects.recurring.iter().find(|one| mark_of(one) == mark.as_str())?;
         let id = text(charge, "id");

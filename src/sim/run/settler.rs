@@ -21,7 +21,7 @@ use crate::sim::plan::documents::{DocBody, DocTree, FileChange};
 use crate::sim::plan::people::Settler;
 use crate::sim::plan::script::SimScript;
 use crate::sim::run::memory::{ACTOR, EngineSender, Memory, command, query};
-use crate::sim::service::control::{mark_of, text};
+use crate::sim::service::control::{find, mark_of, text};
 use crate::sim::service::sandbox::{Objects, SandboxControl};
 
 pub(crate) async fn run_settler(
@@ -127,20 +127,16 @@ fn proven_resolution(
     (objects, ever): (&Objects, &DocTree),
     calm: bool,
 ) -> Option<ManualResolution> {
-    let shown = |all: &[Value], name: &dyn Fn(&Value) -> bool| {
-        all.iter().find(|one| name(one)).map_or(Some(ManualResolution::NotDone), done_resolution)
-    };
-    let marked = |one: &Value| text(one, "reference") == view.mark;
+    let shown =
+        |object: Option<&Value>| object.map_or(Some(ManualResolution::NotDone), done_resolution);
     match view.effect.as_str() {
         "contact.create" => contact_resolution(view, (objects, ever), calm),
-        "application.submit" => shown(&objects.applications, &marked),
-        "card.save" | "bank.save" => shown(&objects.methods, &marked),
+        "application.submit" => shown(find(&objects.applications, "reference", &view.mark)),
+        "card.save" | "bank.save" => shown(find(&objects.methods, "reference", &view.mark)),
         "recurring.create" | "charge.recur" => {
-            shown(&objects.recurring, &|one| mark_of(one) == view.mark)
+            shown(objects.recurring.iter().find(|one| mark_of(one) == view.mark))
         }
-        "invoice.create" => {
-            shown(&objects.invoices, &|one| text(one, "source_id") == view.source_id)
-        }
+        "invoice.create" => shown(find(&objects.invoices, "source_id", &view.source_id)),
         "charge.create" | "credit.create" => transaction_resolution(view, objects, &|one| {
             Mark::find_in(text(one, "reference")).is_some_and(|mark| mark.as_str() == view.mark)
         }),

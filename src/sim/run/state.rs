@@ -23,8 +23,7 @@ use crate::sim::check::{
     attention, commands, events, hooks, laws, limits, money, settlement, state, uniqueness,
 };
 use crate::sim::machine::backup::Backup;
-use crate::sim::machine::journal;
-use crate::sim::machine::journal::{ClockJumps, WallClock};
+use crate::sim::machine::journal::{self, ClockJumps, WallClock};
 use crate::sim::machine::process::{ClientContext, Machine};
 use crate::sim::machine::specs::SharedTree;
 use crate::sim::plan::chance::{CallFault, Crash, CrashPoint};
@@ -174,7 +173,7 @@ impl SimRun<'_> {
             struck: log.fault_counts.clone(),
             died: self.died,
             shares,
-            recreated: recreated(&evidence),
+            recreated: state::recreated_contacts(&evidence),
             approved,
             plans_approved: limits::plans_approved(&entries),
             collected: after.ledger.iter().filter(|one| text(one, "type") == "CHARGE").count(),
@@ -219,10 +218,4 @@ pub fn check_run(evidence: &RunEvidence<'_>, complete: bool) -> Findings {
         money::check_invoiced(evidence, &mut found);
     }
     found
-}
-
-/// Returns the number of creations that were given up without proof and made again.
-pub fn recreated(evidence: &RunEvidence<'_>) -> u32 {
-    let given_up = evidence.histories.iter().filter(|story| story.given_up()).count();
-    u32::try_from(given_up).unwrap_or(u32::MAX).saturating_add(state::recreated_contacts(evidence))
 }

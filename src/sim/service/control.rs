@@ -64,17 +64,12 @@ impl ControlClient {
         serde_json::from_slice(&answer).unwrap_or_default()
     }
 
-    async fn send(
-        &self,
-        (method, path): (&str, &str),
-        authorization: &str,
-        body: Vec<u8>,
-    ) -> Vec<u8> {
+    async fn send(&self, (method, path): (&str, &str), key: &str, body: Vec<u8>) -> Vec<u8> {
         let request = Request::builder()
             .method(method)
             .uri(path)
             .header("host", "127.0.0.1:8700")
-            .header("authorization", authorization)
+            .header("authorization", key)
             .header("content-type", "application/json")
             .body(Body::from(body));
         let Ok(request) = request else { return Vec::new() };

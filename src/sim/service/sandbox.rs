@@ -6,8 +6,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::control;
-use super::control::{ControlClient, EVENT_URL, GATEWAY_URL, Payers, find, list, text};
+use super::control::{self, ControlClient, EVENT_URL, GATEWAY_URL, Payers, find, list, text};
 use crate::base::clock::SharedClock;
 use crate::base::id::RemoteId;
 use crate::base::secret::Secret;
@@ -38,9 +37,9 @@ pub struct Objects {
 
 impl Objects {
     pub(crate) fn has_name(&self, id: &RemoteId, names: &[&str]) -> bool {
-        let others = [&self.methods, &self.recurring, &self.applications, &self.transactions];
-        let mut all = self.invoices.iter().chain(others.into_iter().flatten());
-        let text = all.find(|one| text(one, "id") == id.as_str()).map(Value::to_string);
+        let Self { invoices, methods, recurring, applications, transactions, .. } = self;
+        let mut all = [invoices, methods, recurring, applications, transactions].into_iter();
+        let text = all.find_map(|list| find(list, "id", id.as_str())).map(Value::to_string);
         text.is_some_and(|text| names.iter().any(|name| text.contains(*name)))
     }
 }

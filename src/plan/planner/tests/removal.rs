@@ -105,7 +105,7 @@ fn a_resource_of_a_merchant_with_another_name_by_now_is_live_as_that_one_is() {
     rig.know("Merchant/acme", |known| known.moved_to = Some(Box::new(key("Merchant/apex"))));
     rig.touch(&[CARD]);
     assert_eq!(rig.step(CARD), "Wait Unmarked ready");
-    assert_eq!(rig.planner.dependants_without_document(&key("Merchant/apex")), [key(CARD)]);
+    assert_eq!(rig.planner.prune_state.holders(&key("Merchant/apex")), [key(CARD)]);
 }
 
 #[test]
