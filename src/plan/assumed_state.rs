@@ -135,7 +135,6 @@ struct LimitedPlan {
     /// The amount that each resource of the first tree moves, by currency and meaning.
     usual: BTreeMap<(Key, Currency, String), i64>,
     exceeded: Vec<ExceededByPlan>,
-    /// Every spend request so far.
     requests: Mutex<BTreeMap<Key, SpendRequest>>,
 }
 

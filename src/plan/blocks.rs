@@ -66,7 +66,6 @@ pub(crate) fn hold_if_uncertain(
     draft
 }
 
-/// Returns the draft, or the same draft blocked.
 pub(crate) fn apply_limits(
     cx: &StepCx<'_>,
     world: &dyn StateView,

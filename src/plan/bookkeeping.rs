@@ -11,7 +11,7 @@ use crate::base::id::Key;
 use crate::base::money::{Currency, Money};
 use crate::kinds::planning::step::{merchant_of, mode_of};
 use crate::kinds::register::{self, KindRow};
-use crate::model::change::{MonthlyDue, PlannedAction, Removal, RemovalStatus};
+use crate::model::change::{MonthlyDue, PlannedAction, RemovalStatus};
 use crate::model::plan::{Reason, Step};
 use crate::model::record::Record;
 use crate::model::state::orphan::{
@@ -50,7 +50,6 @@ impl Planner {
         }
     }
 
-    /// Counts a removal since this planner began.
     pub(crate) fn note_removal(
         &mut self,
         world: &dyn StateView,
@@ -67,14 +66,8 @@ impl Planner {
         }
     }
 
-    /// Returns the number of removals since this planner began, by kind of removal.
-    pub fn removal_counts(&self) -> &BTreeMap<Removal, usize> {
-        &self.removal_counts
-    }
-
-    /// Recomputes the steps whose guards changed their verdict.
     pub(crate) fn recompute_guarded(&mut self, world: &dyn StateView, made: &mut BTreeSet<Key>) {
-        if self.prune_state.take_search() {
+        if std::mem::take(&mut self.prune_state.search) {
             let open = self.steps.values().filter(|step| {
                 step.place.is_some() && !(step.action == PlannedAction::Settled && step.ready)
             });
@@ -116,10 +109,6 @@ impl Planner {
         let unmarked = self.prune_state.unmarked_removals();
         let marks = unmarked.map(|key| said(key, MissingDocumentChange::Marked(marked.clone())));
         moves.chain(back).chain(marks).collect()
-    }
-
-    pub fn guarded_keys(&self) -> BTreeSet<Key> {
-        self.prune_state.guarded_keys().cloned().collect()
     }
 
     /// Returns whether an approval of this resource would have a meaning: the object is to be
@@ -177,7 +166,6 @@ impl Planner {
     }
 }
 
-/// Returns the money of a spec that is due from a day on.
 fn dues_from(row: &KindRow, spec: Option<&Value>, today: NaiveDate) -> Vec<(NaiveDate, Money)> {
     spec.map(|spec| (row.due_payments)(spec, today)).unwrap_or_default()
 }
@@ -191,14 +179,12 @@ fn dues_by_month(
     let end =
         dates.min().map(month_of).and_then(|month| month.checked_add_months(Months::new(MONTHS)));
     let mut months: BTreeMap<(NaiveDate, Currency), (i64, i64)> = BTreeMap::new();
-    let within = |date: &NaiveDate| end.is_none_or(|end| *date < end);
-    for (date, money) in before.iter().filter(|(date, _)| within(date)) {
-        let (sum, _) = months.entry((month_of(*date), money.currency())).or_default();
-        *sum = sum.saturating_add(money.minor());
-    }
-    for (date, money) in after.iter().filter(|(date, _)| within(date)) {
-        let (_, sum) = months.entry((month_of(*date), money.currency())).or_default();
-        *sum = sum.saturating_add(money.minor());
+    for (is_before, dues) in [(true, before), (false, after)] {
+        for (date, money) in dues.iter().filter(|(date, _)| end.is_none_or(|end| *date < end)) {
+            let sums = months.entry((month_of(*date), money.currency())).or_default();
+            let sum = if is_before { &mut sums.0 } else { &mut sums.1 };
+            *sum = sum.saturating_add(money.minor());
+        }
     }
     months
 }

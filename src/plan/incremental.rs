@@ -11,14 +11,14 @@ use crate::model::plan::Step;
 
 #[derive(Debug, Clone, Default)]
 pub struct PlanTotals {
-    money: BTreeMap<(String, Mode, &'static str), i64>,
+    /// Sums of money by currency, mode and meaning, in minor units.
+    pub(crate) money: BTreeMap<(String, Mode, &'static str), i64>,
     verdicts: BTreeMap<PlannedAction, usize>,
-    unready: usize,
-    needing_attention: usize,
+    pub(crate) unready: usize,
+    pub(crate) needing_attention: usize,
 }
 
 impl PlanTotals {
-    /// Replaces one step's share by another's.
     pub(crate) fn replace(&mut self, before: Option<&Step>, after: Option<&Step>) {
         if let Some(step) = before {
             self.count(step, -1);
@@ -52,29 +52,13 @@ impl PlanTotals {
         }
     }
 
-    /// Returns sums of money by currency, mode and meaning, in minor units.
-    pub fn money(&self) -> &BTreeMap<(String, Mode, &'static str), i64> {
-        &self.money
-    }
-
     pub fn count_of(&self, verdict: PlannedAction) -> usize {
         self.verdicts.get(&verdict).copied().unwrap_or(0)
     }
 
     pub fn changes(&self) -> usize {
-        self.verdicts
-            .iter()
-            .filter(|(verdict, _)| verdict.is_change())
-            .map(|(_, count)| count)
-            .sum()
-    }
-
-    pub fn unready_count(&self) -> usize {
-        self.unready
-    }
-
-    pub fn needing_attention(&self) -> usize {
-        self.needing_attention
+        let changes = self.verdicts.iter().filter(|(verdict, _)| verdict.is_change());
+        changes.map(|(_, count)| count).sum()
     }
 }
 

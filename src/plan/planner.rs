@@ -38,18 +38,20 @@ pub struct Planner {
     pub(crate) settings: PlannerSettings,
     pub(crate) steps: BTreeMap<Key, Arc<Step>>,
     has_work: BTreeSet<Key>,
-    date_dependent: BTreeSet<Key>,
+    pub(crate) date_dependent: BTreeSet<Key>,
     /// The time of the next change of each resource's health with the date.
-    health_changes: Timers<Key, DateTime<Utc>>,
+    pub(crate) health_changes: Timers<Key, DateTime<Utc>>,
     account_blocked: AccountBlocked,
+    /// Resources that were refused for a cause that may change at the service.
     pub(crate) retryable_refusals: BTreeSet<Key>,
     pub(crate) refresh_changes: BTreeSet<Key>,
     pub(crate) prune_state: PruneState,
     pub(crate) pending_moves: BTreeSet<Key>,
+    /// Number of removals since this planner began, by kind of removal.
     pub(crate) removal_counts: BTreeMap<Removal, usize>,
     needs: BTreeMap<Key, Box<[Key]>>,
     users: BTreeMap<Key, BTreeSet<Key>>,
-    totals: PlanTotals,
+    pub(crate) totals: PlanTotals,
 }
 
 impl Planner {
@@ -92,12 +94,10 @@ impl Planner {
         for key in &keys {
             self.relink(world, key);
         }
-        let mut waiting = self.with_users(&keys);
-        waiting.extend(keys.iter().flat_map(|key| self.prune_state.holders(key)));
-        let mut made = BTreeSet::new();
-        for key in incremental::in_dependency_order(waiting.iter().cloned(), &self.needs) {
+        let mut made = self.with_users(&keys);
+        made.extend(keys.iter().flat_map(|key| self.prune_state.holders(key)));
+        for key in incremental::in_dependency_order(made.iter().cloned(), &self.needs) {
             self.recompute_step(world, &key);
-            made.insert(key);
         }
         self.recompute_guarded(world, &mut made);
         made
@@ -119,16 +119,14 @@ impl Planner {
 
     fn relink(&mut self, world: &dyn StateView, key: &Key) {
         let before = self.needs.remove(key);
-        let after = world.desired().manifests.get(key);
-        self.prune_state.note_document(key, before.as_deref(), after.map(|kept| &**kept));
+        let after = world.desired().manifests.get(key).map(|kept| &**kept);
+        self.prune_state.note_document(key, before.as_deref(), after);
         for needed in before.into_iter().flatten() {
             if let Some(users) = self.users.get_mut(&needed) {
                 users.remove(key);
             }
         }
-        let Some(manifest) = world.desired().manifests.get(key) else {
-            return;
-        };
+        let Some(manifest) = after else { return };
         let needs = needs(manifest);
         for needed in &needs {
             self.users.entry(needed.clone()).or_default().insert(key.clone());
@@ -161,9 +159,9 @@ impl Planner {
         self.note_refusal(world, key, after.as_ref());
         self.note_absence(world, key, after.as_ref());
         self.note_removal(world, before.as_deref(), after.as_ref());
-        let kept = after
-            .map(|step| Arc::new(Step { changes: Vec::new(), work: None, replaces: None, ..step }));
-        match kept {
+        let kept =
+            |step| Arc::new(Step { changes: Vec::new(), work: None, replaces: None, ..step });
+        match after.map(kept) {
             Some(step) => self.steps.insert(key.clone(), step),
             None => self.steps.remove(key),
         };
@@ -206,32 +204,13 @@ impl Planner {
     }
 
     /// Returns, once, the merchants and resources for which [`Self::is_account_blocked`] or
-    /// [`Self::retryable_refusals`] may have changed.
+    /// `retryable_refusals` may have changed.
     pub fn take_refresh_changes(&mut self) -> BTreeSet<Key> {
         std::mem::take(&mut self.refresh_changes)
     }
 
-    /// Returns the resources that were refused for a cause that may change at the service.
-    pub fn retryable_refusals(&self) -> &BTreeSet<Key> {
-        &self.retryable_refusals
-    }
-
     pub fn has_work(&self, key: &Key) -> bool {
         self.has_work.contains(key)
-    }
-
-    pub fn date_dependent(&self) -> &BTreeSet<Key> {
-        &self.date_dependent
-    }
-
-    /// Returns the resources whose health changed with the date since their steps were computed.
-    pub fn health_due(&self, now: DateTime<Utc>) -> BTreeSet<Key> {
-        self.health_changes.due_by(now).cloned().collect()
-    }
-
-    /// Returns the time of the next change of some resource's health with the date.
-    pub fn next_health_change(&self) -> Option<DateTime<Utc>> {
-        self.health_changes.next_due()
     }
 
     pub fn step(&self, key: &Key) -> Option<&Arc<Step>> {
@@ -244,10 +223,6 @@ impl Planner {
 
     pub fn count(&self) -> usize {
         self.steps.len()
-    }
-
-    pub fn totals(&self) -> &PlanTotals {
-        &self.totals
     }
 
     pub fn users(&self, key: &Key) -> impl Iterator<Item = &Key> {
@@ -264,7 +239,7 @@ impl Planner {
             made.unwrap_or_else(|| (**step).clone())
         };
         let steps = keys.iter().filter_map(|key| self.steps.get(key)).map(whole);
-        Plan { steps: steps.collect(), totals: self.totals.money().clone() }
+        Plan { steps: steps.collect(), totals: self.totals.money.clone() }
     }
 }
 
@@ -291,14 +266,8 @@ impl Planner {
         });
         Some(AdoptionTarget { row, manifest, assumed, expects })
     }
-
-    /// Returns the resources without a document that still use this one on the service.
-    pub fn dependants_without_document(&self, key: &Key) -> Vec<Key> {
-        self.prune_state.holders(key)
-    }
 }
 
-/// A kind's view while its step is computed.
 pub(crate) struct KindView<'a> {
     pub world: &'a dyn StateView,
     pub planner: &'a Planner,

@@ -32,9 +32,7 @@ use crate::policy::prune::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct OrphanObject {
     merchant: Key,
-    /// True if the object is removed with its document.
     is_removal: bool,
-    /// True if a person allowed the removal.
     allowed: bool,
     /// True if the object is live and not marked yet.
     unmarked: bool,
@@ -65,10 +63,9 @@ pub(crate) struct PruneState {
     pub(crate) tripped_guards: BTreeMap<Key, GuardTripped>,
     /// New documents, each with the object without document that has the same essence.
     pub(crate) twins: BTreeMap<Key, Key>,
-    /// Set when the input of the guards changed.
     changed: bool,
     /// Set when an object lost its document, so that its twin may be among all documents.
-    search: bool,
+    pub(crate) search: bool,
     dirty: BTreeSet<Key>,
 }
 
@@ -95,7 +92,6 @@ impl PruneState {
         self.note_claim(key, after.and_then(|manifest| manifest.annotations.moved_from.clone()));
     }
 
-    /// Notes the name from which a document claims to have been moved.
     fn note_claim(&mut self, key: &Key, from: Option<Key>) {
         let before = match &from {
             Some(from) => self.claimed_by_document.insert(key.clone(), from.clone()),
@@ -127,14 +123,13 @@ impl PruneState {
         moves: bool,
     ) {
         let there = known.filter(|known| known.exists);
-        let is_back =
-            there.is_some_and(|known| known.missing_document.is_some()) && document.is_some();
+        let is_back = there.filter(|_| document.is_some());
+        let is_back = is_back.is_some_and(|known| known.missing_document.is_some());
         set_member(&mut self.returned, key, is_back);
         let gone = there.filter(|_| document.is_none() && !self.is_claimed(key));
         self.set_orphan(key, gone.map(|known| orphan_of(cx, key, known)));
-        let allowed = known
-            .and_then(|known| known.missing_document.as_ref())
-            .is_some_and(|one| one.allowed.is_some());
+        let missing = known.and_then(|known| known.missing_document.as_ref());
+        let allowed = missing.is_some_and(|one| one.allowed.is_some());
         let new = document.filter(|_| there.is_none() && !allowed && !self.orphans.is_empty());
         let older = self.new_documents.get(key).copied();
         // A blocked twin moves no money, so the earlier finding counts.
@@ -169,8 +164,8 @@ impl PruneState {
         self.search |= gone.is_some() && !self.orphans.contains_key(key);
         let before = self.orphans.remove(key);
         self.count_orphan(key, before.as_ref(), gone.as_ref());
-        for held in before.iter().filter(|gone| gone.is_removal).flat_map(|gone| &gone.dependencies)
-        {
+        let released = before.iter().filter(|gone| gone.is_removal);
+        for held in released.flat_map(|gone| &gone.dependencies) {
             if let Some(holders) = self.holders.get_mut(held) {
                 holders.remove(key);
             }
@@ -184,7 +179,6 @@ impl PruneState {
         self.orphans.insert(key.clone(), gone);
     }
 
-    /// Updates the counts of objects without document for one of them.
     fn count_orphan(
         &mut self,
         key: &Key,
@@ -210,11 +204,6 @@ impl PruneState {
         set_member(&mut self.unmarked, key, is_unmarked);
     }
 
-    /// Returns, once, whether new documents must be searched for twins of objects without document.
-    pub(crate) fn take_search(&mut self) -> bool {
-        std::mem::take(&mut self.search)
-    }
-
     /// Runs the guards again after a change; returns the steps to recompute.
     pub(crate) fn update(&mut self, prune: &PruneGuards) -> BTreeSet<Key> {
         if std::mem::take(&mut self.changed) {
@@ -231,10 +220,7 @@ impl PruneState {
             going.clone().map(|(key, gone)| (key, &gone.merchant)),
         );
         let pairs = probable_renames(prune, self.pairs());
-        for twin in pairs
-            .iter()
-            .filter(|twin| self.orphans.get(&twin.old).is_some_and(|gone| gone.is_removal))
-        {
+        for twin in pairs.iter().filter(|twin| self.is_to_be_removed(&twin.old)) {
             trips.insert(twin.old.clone(), rename_trip(prune, twin, pairs.len()));
         }
         trips.retain(|key, _| !self.orphans.get(key).is_some_and(|gone| gone.allowed));
@@ -255,12 +241,8 @@ impl PruneState {
         let mut pairs = Vec::new();
         for (new, (essence, moves_money)) in &self.new_documents {
             let same = old.get_mut(&(new.kind.as_str(), essence)).and_then(Vec::pop);
-            let twin = |old: &Key| RenameCandidate {
-                old: old.clone(),
-                new: new.clone(),
-                moves_money: *moves_money,
-            };
-            pairs.extend(same.map(twin));
+            let (new, moves_money) = (new.clone(), *moves_money);
+            pairs.extend(same.map(|old| RenameCandidate { old: old.clone(), new, moves_money }));
         }
         pairs
     }
@@ -270,7 +252,6 @@ impl PruneState {
         self.holders.get(key).into_iter().flatten().cloned().collect()
     }
 
-    /// Returns whether a document claims to have been moved from this name.
     pub(crate) fn is_claimed(&self, key: &Key) -> bool {
         self.claims.get(key).is_some_and(|claims| !claims.is_empty())
     }
@@ -279,7 +260,6 @@ impl PruneState {
         self.claims.get(key).into_iter().flatten()
     }
 
-    /// Returns the live objects that are to be removed and have no mark yet.
     pub(crate) fn unmarked_removals(&self) -> impl Iterator<Item = &Key> {
         self.unmarked.iter()
     }

@@ -30,28 +30,22 @@ pub(crate) fn guard_removal(
     if draft.verdict != PlannedAction::Delete {
         return draft;
     }
-    let going = match absences.tripped_guards.get(key) {
-        Some(trip) => Some(RemovalStatus::Guarded { key: key.clone(), trip: trip.clone() }),
-        None => pending_delay(cx, prune, known),
+    let trip = absences.tripped_guards.get(key).cloned();
+    let guarded = trip.map(|trip| RemovalStatus::Guarded { key: key.clone(), trip });
+    let Some(going) = guarded.or_else(|| pending_delay(cx, prune, known)) else {
+        return block_if_refused(known, draft);
     };
-    match going {
-        Some(going) => {
-            let verdict =
-                if going.needs_operator() { PlannedAction::Blocked } else { PlannedAction::Wait };
-            let stopped = StepDecision::idle(verdict, Reason::Removal(Box::new(going)));
-            StepDecision { money: draft.money, ready: true, ..stopped }
-        }
-        None => block_if_refused(known, draft),
-    }
+    let verdict = if going.needs_operator() { PlannedAction::Blocked } else { PlannedAction::Wait };
+    let stopped = StepDecision::idle(verdict, Reason::Removal(Box::new(going)));
+    StepDecision { money: draft.money, ready: true, ..stopped }
 }
 
 /// Returns the state of a live object that must wait: it is removed some time after its mark.
 fn pending_delay(cx: &StepCx<'_>, prune: &PruneGuards, known: &Observed) -> Option<RemovalStatus> {
     let live = mode_of(cx.view, &current_key(cx, &known.merchant)) == Some(Mode::Live);
     let absence = known.missing_document.as_deref();
-    let at_once =
-        absence.and_then(|absence| absence.allowed.as_ref()).is_some_and(|word| word.at_once);
-    if !live || at_once || prune.delay.value.is_zero() {
+    let allowed = absence.and_then(|absence| absence.allowed.as_ref());
+    if !live || allowed.is_some_and(|word| word.at_once) || prune.delay.value.is_zero() {
         return None;
     }
     let Some(marked) = absence.and_then(|absence| absence.marked.as_ref()) else {
@@ -75,13 +69,9 @@ fn format_delay(delay: std::time::Duration) -> String {
 fn block_if_refused(known: &Observed, draft: StepDecision) -> StepDecision {
     let Some(StepWork::Effect(effect)) = &draft.work else { return draft };
     let refusal = known.refusal.as_ref().filter(|refusal| refusal.digest == effect.applied.digest);
-    match refusal {
-        Some(refusal) => {
-            let why = format_refusal(refusal);
-            StepDecision { money: draft.money, ..StepDecision::blocked(Reason::Refused(why)) }
-        }
-        None => draft,
-    }
+    let Some(refusal) = refusal else { return draft };
+    let why = format_refusal(refusal);
+    StepDecision { money: draft.money, ..StepDecision::blocked(Reason::Refused(why)) }
 }
 
 /// Returns the kind's creation, unless the document looks renamed.

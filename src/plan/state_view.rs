@@ -60,13 +60,9 @@ pub trait StateView {
     }
     fn now(&self) -> DateTime<Utc>;
     fn known_keys(&self) -> Vec<Key>;
-    /// Returns the limit that a spend request exceeds, if there is one; `rest` is the digest of its
-    /// document without the amounts.
-    fn exceeded_limit(
-        &self,
-        _wish: &SpendRequest,
-        _rest: &dyn Fn() -> Digest,
-    ) -> Option<LimitExceeded> {
+    /// Returns the limit that a spend request exceeds, if there is one; the function computes the
+    /// digest of its document without the amounts.
+    fn exceeded_limit(&self, _: &SpendRequest, _: &dyn Fn() -> Digest) -> Option<LimitExceeded> {
         None
     }
 }

@@ -12,7 +12,6 @@ use crate::policy::limits::{
     AmountLimit, CountLimit, LimitSet, Limits, TypicalAmounts, exceeds, percent, typical_amount,
 };
 
-/// The span that sums are taken over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LimitPeriod {
     /// One state of the files on one day.
@@ -116,17 +115,12 @@ pub fn check_plan(
         }
     }
     for (most, span, about) in count_checks(section) {
-        let tally = match span {
-            LimitPeriod::Run => run,
-            LimitPeriod::Day => day,
-        };
+        let tally = if span == LimitPeriod::Run { run } else { day };
         let over = most.and_then(|most| count_over(most, about, tally));
         found.extend(over.map(|over| (about, over)));
     }
+    found.iter_mut().for_each(|(_, over)| over.scope = LimitScope::Plan);
     found
-        .into_iter()
-        .map(|(about, over)| (about, LimitExceeded { scope: LimitScope::Plan, ..over }))
-        .collect()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,9 +163,8 @@ fn totals_over(
     tally: &RunningTotals,
     currencies: &[Currency],
 ) -> Option<LimitExceeded> {
-    currencies
-        .iter()
-        .find_map(|currency| amount_over(most, Money::new(tally.sum(*currency), *currency)))
+    let mut sums = currencies.iter().map(|currency| Money::new(tally.sum(*currency), *currency));
+    sums.find_map(|sum| amount_over(most, sum))
 }
 
 fn count_over(
@@ -192,20 +185,16 @@ fn typical_over(most: &CountLimit, money: Money, base: i64) -> Option<LimitExcee
     exceeds(money.minor(), base, most.maximum).then(|| {
         let usual = Money::new(base, money.currency());
         let allows = format!("{} % of the usual {usual}", most.maximum);
-        exceeded(
-            &most.name,
-            &most.place,
-            allows,
-            format!("{money}, {} %", percent(money.minor(), base)),
-        )
+        let would = format!("{money}, {} %", percent(money.minor(), base));
+        exceeded(&most.name, &most.place, allows, would)
     })
 }
 
-fn exceeded(limit: &str, place: &str, allows: String, would: String) -> LimitExceeded {
+fn exceeded(limit: &str, place: &str, allowed: String, resulting: String) -> LimitExceeded {
     LimitExceeded {
         limit: limit.to_owned(),
-        allowed: allows,
-        resulting: would,
+        allowed,
+        resulting,
         place: place.to_owned(),
         scope: LimitScope::Object,
         intended: PlannedAction::Blocked,

@@ -60,19 +60,16 @@ impl LimitSet {
     /// Fills missing limits from the other section.
     #[must_use]
     pub fn with_fallback(self, other: &Self) -> Self {
-        let amounts =
-            |one: Option<AmountLimit>, other: &Option<AmountLimit>| one.or_else(|| other.clone());
-        let most =
-            |one: Option<CountLimit>, other: &Option<CountLimit>| one.or_else(|| other.clone());
+        let other = other.clone();
         Self {
-            per_object: amounts(self.per_object, &other.per_object),
-            per_run: amounts(self.per_run, &other.per_run),
-            per_day: amounts(self.per_day, &other.per_day),
-            typical_percent: most(self.typical_percent, &other.typical_percent),
-            deletes_per_run: most(self.deletes_per_run, &other.deletes_per_run),
-            deletes_per_day: most(self.deletes_per_day, &other.deletes_per_day),
-            emails_per_run: most(self.emails_per_run, &other.emails_per_run),
-            emails_per_day: most(self.emails_per_day, &other.emails_per_day),
+            per_object: self.per_object.or(other.per_object),
+            per_run: self.per_run.or(other.per_run),
+            per_day: self.per_day.or(other.per_day),
+            typical_percent: self.typical_percent.or(other.typical_percent),
+            deletes_per_run: self.deletes_per_run.or(other.deletes_per_run),
+            deletes_per_day: self.deletes_per_day.or(other.deletes_per_day),
+            emails_per_run: self.emails_per_run.or(other.emails_per_run),
+            emails_per_day: self.emails_per_day.or(other.emails_per_day),
         }
     }
 }
@@ -132,8 +129,7 @@ pub fn typical_amount(usual: &TypicalAmounts) -> Option<i64> {
 
 /// Returns whether an amount is more than `percent` percent of the typical one.
 pub fn exceeds(amount: i64, base: i64, percent: u32) -> bool {
-    let wide = |number: i64| i128::from(number);
-    wide(amount).saturating_mul(100) > wide(base).saturating_mul(i128::from(percent))
+    i128::from(amount).saturating_mul(100) > i128::from(base).saturating_mul(i128::from(percent))
 }
 
 /// Returns an amount in percent of the typical one, rounded up.

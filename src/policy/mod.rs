@@ -16,6 +16,5 @@ pub use permission::{AllowedMerchants, ApprovalRules, Rights, ScriptPower};
 #[derive(Debug, Clone, Default)]
 pub struct PolicyRules {
     pub limits: Limits,
-    /// Conditions under which an approval passes a limit.
     pub approvals: ApprovalRules,
 }

@@ -93,18 +93,13 @@ pub fn approval_status(
             && !kept.is_used_for(&wish.key)
             && kept.approval.steps.iter().any(|step| covers(step, wish))
     });
-    let mut standing = ApprovalStatus::default();
-    for StoredApproval { approval, used: _ } in covering {
-        let needed = rules.approvers_needed(&approval.steps);
-        standing.approvers_needed = if standing.approvers_needed == 0 {
-            needed
-        } else {
-            standing.approvers_needed.min(needed)
-        };
-        standing.ids.push(approval.id.clone());
-        standing.actors.insert(approval.actor.clone());
+    let covering: Vec<&PlanApproval> = covering.map(|kept| &kept.approval).collect();
+    let needed = covering.iter().map(|one| rules.approvers_needed(&one.steps)).min();
+    ApprovalStatus {
+        ids: covering.iter().map(|one| one.id.clone()).collect(),
+        actors: covering.iter().map(|one| one.actor.clone()).collect(),
+        approvers_needed: needed.unwrap_or(0),
     }
-    standing
 }
 
 pub fn covers(step: &SpendRequest, wish: &SpendRequest) -> bool {
@@ -117,11 +112,9 @@ pub fn covers(step: &SpendRequest, wish: &SpendRequest) -> bool {
 
 /// Returns whether every amount and count is at most the approved one.
 fn is_within(approved: &Exposure, wanted: &Exposure) -> bool {
-    let (approved_sums, wanted_sums) = (by_meaning(approved), by_meaning(wanted));
-    let money = wanted_sums
-        .iter()
-        .all(|(name, amount)| approved_sums.get(name).is_some_and(|approved| amount <= approved));
-    money
+    let approved_sums = by_meaning(approved);
+    let mut sums = by_meaning(wanted).into_iter();
+    sums.all(|(name, amount)| approved_sums.get(&name).is_some_and(|most| amount <= *most))
         && wanted.counts.deletes <= approved.counts.deletes
         && wanted.counts.emails <= approved.counts.emails
 }
@@ -216,10 +209,10 @@ impl ScriptPower {
         let at = merchant.map(|merchant| format!(" at {}", merchant.short())).unwrap_or_default();
         let message = format!("scripts have no right to `{word}`{at}");
         let name = merchant.map(Key::short);
-        let name = name.as_deref().and_then(|name| name.split_once('/')).map(|(_, name)| name);
+        let name = name.as_deref().and_then(|name| name.split_once('/'));
+        let name = name.map_or("MERCHANT", |(_, name)| name);
         let help = format!(
-            "add `policy: {{scripts: {{allow: {{{word}: [{}]}}}}}}` to reckon.yaml (`all` opens it for every merchant)",
-            name.unwrap_or("MERCHANT")
+            "add `policy: {{scripts: {{allow: {{{word}: [{name}]}}}}}}` to reckon.yaml (`all` opens it for every merchant)"
         );
         (message, help)
     }
@@ -252,13 +245,10 @@ impl Rights {
     /// Returns whether a power is open for this merchant; without one, only a power that is open
     /// for all.
     pub fn allows(&self, power: ScriptPower, merchant: Option<&Key>) -> bool {
-        match self.0.get(&power) {
-            None => false,
-            Some(AllowedMerchants::All) => true,
-            Some(AllowedMerchants::Some(names)) => {
-                merchant.is_some_and(|merchant| names.contains(merchant))
-            }
-        }
+        self.0.get(&power).is_some_and(|allowed| match allowed {
+            AllowedMerchants::All => true,
+            AllowedMerchants::Some(names) => merchant.is_some_and(|one| names.contains(one)),
+        })
     }
 }
 

@@ -140,10 +140,7 @@ pub fn check_removals<'a>(
     for set in going.clone().flat_map(|(key, merchant)| GuardedSet::of(key, merchant)) {
         increment(counts.entry(set).or_default());
     }
-    let tripped = |set: &GuardedSet, count: usize| {
-        let left = set.documents(census);
-        empty_set_trip(prune, set, count, left).or_else(|| share_trip(prune, set, count, left))
-    };
+    let tripped = |set: &GuardedSet, count| trip(prune, set, count, set.documents(census));
     let trips: BTreeMap<&GuardedSet, GuardTripped> =
         counts.iter().filter_map(|(set, count)| Some((set, tripped(set, *count)?))).collect();
     let of = |key: &Key, merchant: &Key| {
@@ -152,36 +149,22 @@ pub fn check_removals<'a>(
     going.filter_map(|(key, merchant)| Some((key.clone(), of(key, merchant)?))).collect()
 }
 
-fn empty_set_trip(
-    prune: &PruneGuards,
-    set: &GuardedSet,
-    going: usize,
-    left: usize,
-) -> Option<GuardTripped> {
-    let stops = prune.refuse_empty.value && left == 0;
-    stops.then(|| GuardTripped {
-        guard: "policy.prune.empty",
-        why: format!("no document {} is left, and {going} would be removed", set.words()),
-        set_at: prune.refuse_empty.set_at.clone(),
-    })
-}
-
-/// Trips if too large a share of a set would be removed.
-fn share_trip(
-    prune: &PruneGuards,
-    set: &GuardedSet,
-    going: usize,
-    left: usize,
-) -> Option<GuardTripped> {
+/// Trips if no document of a set is left, or if too large a share of it would be removed.
+fn trip(prune: &PruneGuards, set: &GuardedSet, going: usize, left: usize) -> Option<GuardTripped> {
+    if prune.refuse_empty.value && left == 0 {
+        return Some(GuardTripped {
+            guard: "policy.prune.empty",
+            why: format!("no document {} is left, and {going} would be removed", set.words()),
+            set_at: prune.refuse_empty.set_at.clone(),
+        });
+    }
     let all = going.saturating_add(left);
     let most = usize::try_from(prune.percent.value).unwrap_or(100);
     let stops = all >= SET_MIN && going.saturating_mul(100) > all.saturating_mul(most);
+    let words = set.words();
     stops.then(|| GuardTripped {
         guard: "policy.prune.percent",
-        why: format!(
-            "{going} of {all} {} would be removed, which is more than {most} %",
-            set.words()
-        ),
+        why: format!("{going} of {all} {words} would be removed, which is more than {most} %"),
         set_at: prune.percent.set_at.clone(),
     })
 }
@@ -207,16 +190,12 @@ pub fn probable_renames(prune: &PruneGuards, twins: Vec<RenameCandidate>) -> Vec
 
 /// Returns the guard against the removal of the older one of a pair; `all` is the number of pairs.
 pub fn rename_trip(prune: &PruneGuards, twin: &RenameCandidate, all: usize) -> GuardTripped {
-    let RenameCandidate { old: _, new, moves_money: _ } = twin;
-    let more = match all {
-        0 | 1 => String::new(),
-        all => format!(" ({all} such pairs)"),
-    };
+    let more = if all > 1 { format!(" ({all} such pairs)") } else { String::new() };
     GuardTripped {
         guard: "policy.prune.renames",
         why: format!(
             "{} is new and has the same content{more}; a new name takes the object over by reckon.dev/moved-from",
-            new.short()
+            twin.new.short()
         ),
         set_at: prune.refuse_renames.set_at.clone(),
     }

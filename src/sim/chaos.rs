@@ -8,9 +8,8 @@ use serde::Serialize;
 
 use crate::effects::register::EFFECTS;
 use crate::sandbox::options::ServiceSurface;
-use crate::sim::check::attention;
 use crate::sim::check::attention::Shares;
-use crate::sim::check::events::EventOutcomes;
+use crate::sim::check::events::EventEvidence;
 use crate::sim::plan::chance::{
     CallFault, CrashPoint, CrashSide, DISK_PLACES, FAULTS, NOTIFY_POINT, READ, SEND_POINT,
 };
@@ -23,7 +22,6 @@ use crate::sim::run::state::RunReport;
 
 /// Number of runs from which a fault or crash point that never happened is a failure.
 pub const COMPLETE_FROM: u32 = 2000;
-
 /// Failures that are reduced to their shortest script; the others are reported as they are.
 const SHRUNK_MAX: usize = 5;
 
@@ -62,7 +60,6 @@ pub struct ChaosReport {
     /// Contacts that were created again without proof that the first attempt failed.
     #[serde(rename = "remade")]
     pub recreated: u32,
-    /// Occurrences of each fault on each effect, and of each crash point.
     pub coverage: FaultCoverage,
     /// Faults and crash points that never happened and are not exempt, once that is a failure.
     pub untried: Vec<String>,
@@ -74,7 +71,11 @@ impl ChaosReport {
     }
 
     fn count(&mut self, surface: ServiceSurface, report: &RunReport) {
-        let shares = self.shares.entry(attention::surface_name(surface)).or_default();
+        let surface = match surface {
+            ServiceSurface::Public => "public",
+            ServiceSurface::Documented => "documented",
+        };
+        let shares = self.shares.entry(surface).or_default();
         for (effect, share) in &report.shares {
             shares.entry(effect.clone()).or_default().add(share);
         }
@@ -173,7 +174,10 @@ impl fmt::Display for ChaosReport {
         }
         writeln!(f, "{runs} runs from seed {seed}: {clean} clean, {} failed", failures.len())?;
         for (surface, shares) in shares {
-            attention::write_table(surface, shares, f)?;
+            let heads =
+                "intents   person  after a loss   percent  other amount     on hold  reasons";
+            writeln!(f, "{surface:<22}    {heads}")?;
+            shares.iter().try_for_each(|(effect, share)| writeln!(f, "  {effect:<22}{share}"))?;
         }
         writeln!(f, "made again without proof: {recreated} contacts")?;
         write!(f, "{coverage}")?;
@@ -201,13 +205,13 @@ pub struct FaultCoverage {
 impl Default for FaultCoverage {
     fn default() -> Self {
         let zero = |name: String| (name, 0);
-        let outcomes = event_outcomes(&EventOutcomes::default());
+        let outcomes = EventEvidence::default().count_outcomes().into_iter();
         Self {
             faults: effect_faults()
                 .map(|(effect, fault)| zero(fault_name(effect, fault)))
                 .collect(),
             crashes: crash_points().map(|point| zero(point.to_string())).collect(),
-            events: outcomes.map(|(outcome, _)| zero(outcome.to_owned())).into(),
+            events: outcomes.map(|(outcome, _)| zero(outcome.to_owned())).collect(),
             hooks: HOOK_VERBS.map(|verb| zero(verb.to_owned())).into(),
         }
     }
@@ -232,18 +236,6 @@ fn crash_points() -> impl Iterator<Item = CrashPoint> {
     disk.chain(sends).flat_map(both)
 }
 
-/// Returns the number of events with each outcome, by its name.
-fn event_outcomes(outcomes: &EventOutcomes) -> [(&'static str, u32); 6] {
-    [
-        ("event in a list", outcomes.listed),
-        ("event read by its id", outcomes.read_back),
-        ("event older than the known state", outcomes.stale),
-        ("post of an event", outcomes.posts),
-        ("post of an unknown id", outcomes.forged),
-        ("post without an event", outcomes.malformed),
-    ]
-}
-
 fn fault_name(effect: &str, fault: CallFault) -> String {
     format!("{effect}: {fault}")
 }
@@ -256,8 +248,8 @@ impl FaultCoverage {
         for (point, count) in &report.died {
             add(&mut self.crashes, point.to_string(), *count);
         }
-        for (outcome, count) in event_outcomes(&report.event_outcomes) {
-            add(&mut self.events, outcome.to_owned(), count);
+        for (outcome, count) in &report.event_outcomes {
+            add(&mut self.events, (*outcome).to_owned(), *count);
         }
         for (verb, count) in &report.hooks {
             add(&mut self.hooks, verb.clone(), *count);
@@ -266,11 +258,10 @@ impl FaultCoverage {
 
     /// Returns the entries that never happened and are not exempt.
     pub fn never_happened(&self) -> Vec<String> {
-        let never = |(name, count): (&String, &u32)| (*count == 0).then(|| name.clone());
         let all = self.faults.iter().chain(&self.crashes).chain(&self.events).chain(&self.hooks);
-        all.filter_map(never)
-            .filter(|name| !EXEMPT.iter().any(|(exempt, _)| exempt == name))
-            .collect()
+        let is_exempt = |name: &String| EXEMPT.iter().any(|(exempt, _)| exempt == name);
+        let never = all.filter(|(name, count)| **count == 0 && !is_exempt(name));
+        never.map(|(name, _)| name.clone()).collect()
     }
 }
 

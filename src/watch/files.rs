@@ -72,7 +72,6 @@ impl FileWatch {
         }
     }
 
-    /// Notes that the present contents are known.
     pub fn mark_known(&mut self) {
         self.known = digests(&self.files);
     }

@@ -129,15 +129,12 @@ impl WatchedTree {
             return Hint::Tree;
         }
         match (burst.hint(), &self.armed) {
-            (Hint::Paths(paths), Some((_, places))) => Hint::Paths(self.rebase(&paths, places)),
+            (Hint::Paths(paths), Some((_, places))) => {
+                let below = paths.iter().filter_map(|path| path.strip_prefix(&places.real).ok());
+                Hint::Paths(below.map(|path| self.root.join(path)).collect())
+            }
             (hint, _) => hint,
         }
-    }
-
-    /// Rewrites paths beneath the real root to begin with the root as it was given.
-    fn rebase(&self, paths: &[PathBuf], places: &RootPlaces) -> Vec<PathBuf> {
-        let below = paths.iter().filter_map(|path| path.strip_prefix(&places.real).ok());
-        below.map(|path| self.root.join(path)).collect()
     }
 
     /// Returns whether the watcher watches the present target of the root.
@@ -171,12 +168,9 @@ impl WatchedTree {
 /// it. Symlinks beneath are not followed: the reader does not either, and they may lead anywhere.
 fn arm(full: &Path, seen: &Arc<SharedBurst>) -> notify::Result<(RecommendedWatcher, RootPlaces)> {
     let places = RootPlaces::of(full);
-    let handler = {
-        let (places, seen) = (places.clone(), seen.clone());
-        move |event| seen.add(&places, event)
-    };
+    let (watched, seen) = (places.clone(), seen.clone());
     let config = Config::default().with_follow_symlinks(false);
-    let mut watcher = RecommendedWatcher::new(handler, config)?;
+    let mut watcher = RecommendedWatcher::new(move |event| seen.add(&watched, event), config)?;
     for folder in &places.around {
         watcher.watch(folder, RecursiveMode::NonRecursive)?;
     }
@@ -264,13 +258,13 @@ impl Burst {
         event: notify::Result<Event>,
         leads_to_folder: &dyn Fn(&Path) -> bool,
     ) -> bool {
-        let event = match event {
-            Ok(event) if event.need_rescan() => return self.mark_lost(),
-            Ok(event) => event,
-            Err(error) => {
-                tracing::warn!(%error, "watching the specs failed");
-                return self.mark_lost();
-            }
+        let event = event
+            .inspect_err(|error| tracing::warn!(%error, "watching the specs failed"))
+            .ok()
+            .filter(|event| !event.need_rescan());
+        let Some(event) = event else {
+            self.lost = true;
+            return true;
         };
         if !is_relevant(event.kind) {
             return false;
@@ -278,9 +272,14 @@ impl Burst {
         let mut news = false;
         for path in &event.paths {
             news |= match path.strip_prefix(root) {
-                Ok(below) if below.as_os_str().is_empty() => self.handle_beside_root(event.kind),
-                Ok(below) => self.handle_beneath_root(path, below, event.kind, leads_to_folder),
-                Err(_) => self.handle_beside_root(event.kind),
+                Ok(below) if !below.as_os_str().is_empty() => {
+                    self.handle_beneath_root(path, below, event.kind, leads_to_folder)
+                }
+                // At the root itself, or at an entry beside it, a write to a file is ignored.
+                Ok(_) | Err(_) => {
+                    self.around |= is_entry(event.kind);
+                    is_entry(event.kind)
+                }
             };
         }
         news
@@ -294,19 +293,6 @@ impl Burst {
         } else {
             Hint::Paths(self.paths.into_iter().collect())
         }
-    }
-
-    fn mark_lost(&mut self) -> bool {
-        self.lost = true;
-        true
-    }
-
-    /// Handles an event at the root itself, or at an entry beside it. A write to a file there is
-    /// ignored.
-    fn handle_beside_root(&mut self, kind: EventKind) -> bool {
-        let named = is_entry(kind);
-        self.around |= named;
-        named
     }
 
     /// Handles an event beneath the root. A folder that replaces another one requires a reading of
@@ -336,15 +322,12 @@ impl Burst {
     }
 }
 
-/// Hiding of a path.
 enum PathVisibility {
-    /// Not hidden.
     Visible,
     /// In or at a folder of Kubernetes's form: `..2026_11_20`, `..data`.
     KubernetesFolder,
     /// Its own name begins with a dot.
     DotName,
-    /// It is beneath such a name.
     BeneathDotName,
 }
 
@@ -369,15 +352,8 @@ fn path_visibility(below: &Path) -> PathVisibility {
 
 /// Returns whether an event can mean a change; readers of the tree cause events, too.
 fn is_relevant(kind: EventKind) -> bool {
-    match kind {
-        EventKind::Access(AccessKind::Close(AccessMode::Write))
-        | EventKind::Any
-        | EventKind::Create(_)
-        | EventKind::Modify(_)
-        | EventKind::Remove(_)
-        | EventKind::Other => true,
-        EventKind::Access(_) => false,
-    }
+    let writes = kind == EventKind::Access(AccessKind::Close(AccessMode::Write));
+    writes || !matches!(kind, EventKind::Access(_))
 }
 
 /// Returns whether a name appeared or disappeared.

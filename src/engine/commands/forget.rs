@@ -94,7 +94,7 @@ impl EngineView<'_> {
     /// Checks that no managed resource depends on it: by merchant, document or applied state.
     fn check_unused(&self, key: &Key) -> Result<(), ForgetResult> {
         let mut users: BTreeSet<Key> = self.planner.users(key).cloned().collect();
-        users.extend(self.planner.dependants_without_document(key));
+        users.extend(self.planner.prune_state.holders(key));
         let steps = self.planner.steps().map(|step| &step.key).filter(|one| *one != key);
         let of_it = |one: &&Key| {
             let known = self.known_state.observed(one);
@@ -160,7 +160,8 @@ impl EngineView<'_> {
 
     /// Returns the resources to which a permission applies now, and its records.
     fn allowances(&self, allowing: &AllowPrune, actor: &str) -> (BTreeSet<Key>, Vec<Record>) {
-        let mut keys = if allowing.all { self.planner.guarded_keys() } else { BTreeSet::new() };
+        let guarded = self.planner.prune_state.guarded_keys().filter(|_| allowing.all);
+        let mut keys: BTreeSet<Key> = guarded.cloned().collect();
         keys.extend(allowing.keys.iter().filter(|key| self.planner.may_be_allowed(key)).cloned());
         keys.retain(|key| !self.scheduler.busy.contains(key));
         let at = self.shared.now();

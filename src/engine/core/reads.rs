@@ -91,7 +91,7 @@ impl Engine {
     /// Plans a resource again whose task ended; after a refusal the next try waits the interval.
     pub(crate) fn task_ended(&mut self, key: &Key) {
         self.replan(BTreeSet::from([key.clone()]));
-        if self.planner.retryable_refusals().contains(key) {
+        if self.planner.retryable_refusals.contains(key) {
             self.readers.accounts.note_read(key);
         }
     }

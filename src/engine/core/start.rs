@@ -94,9 +94,9 @@ impl Engine {
     /// Plans the steps again that wait for another day.
     pub(crate) fn replan_dated(&mut self) {
         let ended = self.known_state.drop_ended_suspensions(self.shared.now());
-        let mut keys = self.planner.date_dependent().clone();
+        let mut keys = self.planner.date_dependent.clone();
         keys.extend(ended.iter().flat_map(|key| self.view().affected_resources(key)));
-        keys.extend(self.planner.health_due(self.shared.now()));
+        keys.extend(self.planner.health_changes.due_by(self.shared.now()).cloned());
         self.recompute(keys);
         self.check_whole_plan();
     }

@@ -55,15 +55,15 @@ impl EngineView<'_> {
     }
 
     pub fn overview(&self) -> Overview {
-        let totals = self.planner.totals();
+        let totals = &self.planner.totals;
         let resources = self.planner.count();
         let head = self.shared.writer.head();
         let failed = self.scheduler.failures.attention_count();
         Overview {
             resources,
-            ready: resources.saturating_sub(totals.unready_count()),
+            ready: resources.saturating_sub(totals.unready),
             changes: totals.changes(),
-            stuck: totals.needing_attention().saturating_add(failed),
+            stuck: totals.needing_attention.saturating_add(failed),
             orphaned: totals.count_of(PlannedAction::Orphan),
             suspended: self.known_state.suspension_count(self.shared.now()),
             under_way: self.scheduler.busy.len().saturating_add(self.scheduler.queue.len()),

@@ -119,10 +119,10 @@ impl EngineView<'_> {
 
     /// Returns the time at which dated steps are planned again, if any step waits for a date.
     pub(crate) fn next_dates(&self) -> Option<Instant> {
-        let waits = !self.planner.date_dependent().is_empty();
+        let waits = !self.planner.date_dependent.is_empty();
         let quarter =
             waits.then(|| Instant::now().checked_add(time_to_next_quarter(self.shared.now())));
-        let turn = self.planner.next_health_change();
+        let turn = self.planner.health_changes.next_due();
         let turn = turn.and_then(|turn| instant_of(self.shared.now(), turn));
         [quarter.flatten(), self.next_resumption(), turn].into_iter().flatten().min()
     }

@@ -41,7 +41,7 @@ impl RefreshTimer {
         for key in changed {
             let last = self.last.get(&key);
             let due = last.and_then(|last| last.checked_add(REFRESH_EVERY)).unwrap_or(now);
-            let is_refused = planner.retryable_refusals().contains(&key);
+            let is_refused = planner.retryable_refusals.contains(&key);
             self.refused.set(key.clone(), is_refused.then_some(due));
             let is_blocked = planner.is_account_blocked(&key);
             self.blocked.set(key, is_blocked.then_some(due));

@@ -1,7 +1,7 @@
 //! The planner by itself: documents and facts in, steps out. One rig, and tables over it.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
@@ -225,7 +225,8 @@ impl Rig {
     }
 
     fn guarded(&self) -> Vec<String> {
-        self.planner.guarded_keys().iter().map(Key::short).collect()
+        let keys: BTreeSet<&Key> = self.planner.prune_state.guarded_keys().collect();
+        keys.into_iter().map(Key::short).collect()
     }
 }
 

@@ -8,18 +8,15 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
+use serde_with::SerializeDisplay;
 
-use crate::model::intent::IntentProgress;
 use crate::sandbox::options::ServiceSurface;
-use crate::sim::check::evidence::{RunEvidence, Violation};
-use crate::sim::machine::journal::{IntentHistory, name_of};
-use crate::sim::plan::chance::CallFault;
+use crate::sim::check::evidence::{Findings, RunEvidence, Violation};
 use crate::sim::plan::parts::add;
 
 /// Reason of all holds that a restored backup causes.
 const RESTORED: &str = "a backup was restored, and the object may have been made in between";
-
 /// Start of a hold's reason if the answer differs from the request (law 4).
 pub(crate) const DIFFERS: &str = "the answer is not what was asked";
 
@@ -66,7 +63,7 @@ pub struct AttentionShare {
 }
 
 /// Hundredths of a percent.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, SerializeDisplay)]
 pub struct SharePercent(u64);
 
 pub type Shares = BTreeMap<String, AttentionShare>;
@@ -77,10 +74,10 @@ pub(crate) fn count_intents(evidence: &RunEvidence<'_>) -> Shares {
         let share = shares.entry(story.intent.effect.clone()).or_default();
         share.intents = share.intents.saturating_add(1);
         share.on_hold = share.on_hold.saturating_add(u32::from(story.hold_reason().is_some()));
-        let Some(reason) = first_hold_reason(story) else { continue };
+        let Some(reason) = story.hold_reasons().flatten().next() else { continue };
         // An occurrence's amount may also change between the baseline and the call, which names no
         // amount.
-        let altered = has_other_amount(evidence, story) || story.intent.effect == "occurrence.pay";
+        let altered = evidence.has_other_amount(story) || story.intent.effect == "occurrence.pay";
         if altered && reason.starts_with(DIFFERS) {
             share.other_amount = share.other_amount.saturating_add(1);
             continue;
@@ -97,25 +94,9 @@ pub(crate) fn count_intents(evidence: &RunEvidence<'_>) -> Shares {
     shares
 }
 
-/// Returns the first reason for which an intent was on hold, if it ever was.
-fn first_hold_reason(story: &IntentHistory) -> Option<&str> {
-    story.progress.iter().find_map(|(_, progress)| {
-        let IntentProgress::OnHold { reason, observation: _ } = progress else { return None };
-        Some(reason.as_str())
-    })
-}
-
-/// Returns true if an answer to the intent's request named another amount.
-fn has_other_amount(evidence: &RunEvidence<'_>, story: &IntentHistory) -> bool {
-    let name = name_of(&story.intent);
-    let mut altered =
-        evidence.arrivals.iter().filter(|one| one.fault == Some(CallFault::OtherAmount));
-    altered.any(|arrival| arrival.name == name)
-}
-
 /// Reports every provable effect that needed a person on a service that shows everything, unless
 /// the state was lost.
-pub(crate) fn check_provable(surface: ServiceSurface, shares: &Shares, found: &mut Vec<Violation>) {
+pub(crate) fn check_provable(surface: ServiceSurface, shares: &Shares, found: &mut Findings) {
     for effect in PROVABLE {
         let Some(share) = shares.get(*effect) else { continue };
         if surface == ServiceSurface::Public && share.needed_a_person > share.after_a_loss {
@@ -123,13 +104,6 @@ pub(crate) fn check_provable(surface: ServiceSurface, shares: &Shares, found: &m
                 format!("{effect} needed a person on a service that shows everything: {share}");
             found.push(Violation::new("proof", text));
         }
-    }
-}
-
-pub(crate) fn surface_name(surface: ServiceSurface) -> &'static str {
-    match surface {
-        ServiceSurface::Public => "public",
-        ServiceSurface::Documented => "documented",
     }
 }
 
@@ -160,12 +134,6 @@ impl fmt::Display for SharePercent {
     }
 }
 
-impl Serialize for SharePercent {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
 impl fmt::Display for AttentionShare {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:>9}  {:>7}  ", self.intents, self.needed_a_person)?;
@@ -178,17 +146,6 @@ impl fmt::Display for AttentionShare {
         }
         Ok(())
     }
-}
-
-/// Writes the table of one surface, a line for each effect.
-pub(crate) fn write_table(
-    surface: &str,
-    shares: &Shares,
-    f: &mut fmt::Formatter<'_>,
-) -> fmt::Result {
-    let heads = "intents   person  after a loss   percent  other amount     on hold  reasons";
-    writeln!(f, "{surface:<22}    {heads}")?;
-    shares.iter().try_for_each(|(effect, share)| writeln!(f, "  {effect:<22}{share}"))
 }
 
 #[cfg(test)]

@@ -8,23 +8,19 @@ use serde_json::Value;
 use crate::base::hash::Mark;
 use crate::engine::protocol::actions::ActionStatus;
 use crate::sandbox::options::ServiceSurface;
-use crate::sim::check::evidence::{RunEvidence, Violation};
-use crate::sim::check::hooks;
+use crate::sim::check::evidence::{Findings, RunEvidence, Violation};
+use crate::sim::plan::hook_scripts::ECHO;
 use crate::sim::plan::requests::{CommandAction, MerchantCommand, PersonCommand, PersonRequest};
 use crate::sim::service::control::{minor_amount, text};
-use crate::sim::service::frontend::Arrival;
 
-fn commands<'a>(evidence: &RunEvidence<'a>) -> impl Iterator<Item = &'a PersonCommand> {
+fn commands<'a>(evidence: &RunEvidence<'a>) -> impl Iterator<Item = &'a PersonCommand> + Clone {
     evidence.script.steps.iter().flat_map(|step| &step.requests).filter_map(|request| {
         if let PersonRequest::Command(command) = request { Some(command) } else { None }
     })
 }
 
 /// Returns the movements of one type that a command made, as far as they can be distinguished.
-fn movements<'a>(
-    evidence: &'a RunEvidence<'_>,
-    command: &'a PersonCommand,
-) -> Option<Vec<&'a Value>> {
+fn movements<'a>(evidence: &'a RunEvidence<'_>, command: &PersonCommand) -> Option<Vec<&'a Value>> {
     let of = |kind: &'static str| {
         let all = evidence.objects.transactions.iter();
         all.filter(move |one| text(one, "type") == kind && text(one, "status") != "FAILED")
@@ -35,6 +31,8 @@ fn movements<'a>(
     };
     let mark = command.mark()?;
     let marked = |entry: &&Value| Mark::find_in(text(entry, "reference")).as_ref() == Some(&mark);
+    let recorded =
+        |one: &&Value| one.pointer("/data/reckon").and_then(Value::as_str) == Some(mark.as_str());
     let id = |of: &str| evidence.answers.get(of).and_then(|answer| answer.remote_id.clone());
     Some(match &command.action {
         CommandAction::Charge { .. } => of("CHARGE").filter(marked).collect(),
@@ -45,11 +43,7 @@ fn movements<'a>(
                     || (entry.get("reference").is_none() && minor_amount(entry) == *amount)
             })
             .collect(),
-        CommandAction::Refund { .. } => of("REFUND")
-            .filter(|one| {
-                one.pointer("/data/reckon").and_then(Value::as_str) == Some(mark.as_str())
-            })
-            .collect(),
+        CommandAction::Refund { .. } => of("REFUND").filter(recorded).collect(),
         CommandAction::Capture { of: hold, .. } => booked("CAPTURE", id(hold)?),
         CommandAction::Void { of: other } => {
             let (all, other) = (evidence.objects.transactions.iter(), id(other)?);
@@ -84,27 +78,22 @@ fn indistinguishable_commands<'a>(
 }
 
 /// Checks law 5: a command has at most one effect, and a refused one has none.
-pub(crate) fn check_single_effect(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_single_effect(evidence: &RunEvidence<'_>, found: &mut Findings) {
     for command in commands(evidence) {
         let Some(made) = movements(evidence, command) else { continue };
         let alike = indistinguishable_commands(evidence, command);
-        if made.len() > alike.len() {
-            let text = format!("{command} moved money {} times", made.len());
-            found.push(Violation::new("law 5", text));
+        let count = made.len();
+        if count > alike.len() {
+            found.push(Violation::new("law 5", format!("{command} moved money {count} times")));
         }
-        let stands = |wanted: ActionStatus| {
-            let all = alike.iter().filter_map(|one| evidence.answers.get(&one.name));
-            all.filter(|answer| answer.status == wanted).count()
-        };
+        let stands = |wanted| count_answers(evidence, alike.iter().copied(), wanted);
         // The second request for a finished change is answered as done, too.
         let for_all =
             matches!(command.action, CommandAction::Capture { .. } | CommandAction::Void { .. });
         let done = stands(ActionStatus::Done).min(if for_all { 1 } else { usize::MAX });
-        if made.len() < done {
-            let text = format!(
-                "{command} is reported as done, and the service has {} movements",
-                made.len()
-            );
+        if count < done {
+            let text =
+                format!("{command} is reported as done, and the service has {count} movements");
             found.push(Violation::new("law 5", text));
         }
         if for_all {
@@ -112,7 +101,7 @@ pub(crate) fn check_single_effect(evidence: &RunEvidence<'_>, found: &mut Vec<Vi
             continue;
         }
         let undone = stands(ActionStatus::Refused).saturating_add(stands(ActionStatus::NotSent));
-        if made.len() > alike.len().saturating_sub(undone) {
+        if count > alike.len().saturating_sub(undone) {
             let text = format!("{command} is reported as refused, and the service applied it");
             found.push(Violation::new("law 5", text));
         }
@@ -121,15 +110,15 @@ pub(crate) fn check_single_effect(evidence: &RunEvidence<'_>, found: &mut Vec<Vi
 }
 
 /// Checks that the moved amount equals the requested one.
-fn check_amounts(command: &PersonCommand, made: &[&Value], found: &mut Vec<Violation>) {
+fn check_amounts(command: &PersonCommand, made: &[&Value], found: &mut Findings) {
     let (CommandAction::Charge { amount, .. }
     | CommandAction::Credit { amount, .. }
     | CommandAction::Refund { amount, .. }) = &command.action
     else {
         return;
     };
-    for entry in made.iter().filter(|entry| minor_amount(entry) != *amount) {
-        found.push(Violation::new("sums", format!("{command} moved {}", minor_amount(entry))));
+    for moved in made.iter().map(|entry| minor_amount(entry)).filter(|moved| moved != amount) {
+        found.push(Violation::new("sums", format!("{command} moved {moved}")));
     }
 }
 
@@ -138,18 +127,13 @@ pub(crate) fn is_requested_charge(evidence: &RunEvidence<'_>, entry: &Value) -> 
     let of_command = commands(evidence).any(|command| {
         matches!(command.action, CommandAction::Charge { .. }) && command.mark() == mark
     });
-    mark.is_some() && (of_command || hooks::is_requested_charge(evidence, entry))
-}
-
-/// Returns true if a command paid this occurrence. The amount is then the one in its document at
-/// that time.
-pub(crate) fn was_paid_by_command(evidence: &RunEvidence<'_>, occurrence: &str) -> bool {
-    let mut pays = evidence.arrivals.iter().filter(|one| one.effect == Some("occurrence.pay"));
-    pays.any(|pay| pay.name.1.split('/').any(|part| part == occurrence))
+    // Only scripts charge this amount with a mark.
+    let of_script = evidence.script.hooks.is_some() && minor_amount(entry) == ECHO;
+    mark.is_some() && (of_command || of_script)
 }
 
 /// Checks that every command has an answer once all faults are over.
-pub(crate) fn check_answers(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_answers(evidence: &RunEvidence<'_>, found: &mut Findings) {
     let mut open: BTreeMap<&str, &str> = BTreeMap::new();
     for command in commands(evidence) {
         let answer = evidence.answers.get(&command.name);
@@ -162,45 +146,39 @@ pub(crate) fn check_answers(evidence: &RunEvidence<'_>, found: &mut Vec<Violatio
     }
 }
 
-fn merchant_commands<'a>(
-    evidence: &RunEvidence<'a>,
-) -> impl Iterator<Item = (&'a PersonCommand, &'a MerchantCommand)> {
-    commands(evidence).filter_map(|command| {
-        if let CommandAction::Own(own) = &command.action { Some((command, own)) } else { None }
-    })
-}
-
 /// Returns true if the service did it, according to its requests.
 fn is_done(evidence: &RunEvidence<'_>, own: &MerchantCommand) -> bool {
     if let MerchantCommand::Delete { nth } = own {
+        let (all, there) = &evidence.objects.till_charges;
+        let Some(id) = all.get(*nth) else { return true };
+        let mut there = there.iter().filter(|one| text(one, "id") == id);
         // A purge may have removed it.
-        return is_gone(evidence, *nth);
+        return there.all(|one| text(one, "status") == "DELETED");
     }
-    evidence.arrivals.iter().any(|one| {
+    let (_, effect) = own.verb_and_effect();
+    evidence.arrivals_of(effect).any(|one| {
         let same = own.changed_values().is_null() || one.body == own.changed_values();
-        one.effect == Some(own.effect()) && same && one.succeeded()
+        same && one.succeeded()
     })
 }
 
-/// Returns true if one of the merchant's own recurring charges collects no more.
-fn is_gone(evidence: &RunEvidence<'_>, nth: usize) -> bool {
-    let (all, there) = &evidence.objects.till_charges;
-    let Some(id) = all.get(nth) else { return true };
-    let mut there = there.iter().filter(|one| text(one, "id") == id);
-    there.all(|one| text(one, "status") == "DELETED")
+fn count_answers<'a>(
+    evidence: &RunEvidence<'_>,
+    commands: impl Iterator<Item = &'a PersonCommand>,
+    wanted: ActionStatus,
+) -> usize {
+    let answers = commands.filter_map(|one| evidence.answers.get(&one.name));
+    answers.filter(|answer| answer.status == wanted).count()
 }
 
 /// Checks that no token is saved twice, and that each method answered as saved is saved.
-fn check_vault(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
-    let saved = |one: &&Arrival| one.effect == Some("vault.save") && one.succeeded();
-    let kept = evidence.arrivals.iter().filter(saved).count();
-    let vault = |(_, own): &(_, &MerchantCommand)| matches!(own, MerchantCommand::Vault { .. });
-    let stands = |stands: ActionStatus| {
-        let all = merchant_commands(evidence).filter(vault);
-        let answers = all.filter_map(|(command, _)| evidence.answers.get(&command.name));
-        answers.filter(|answer| answer.status == stands).count()
-    };
-    let commands = merchant_commands(evidence).filter(vault).count();
+fn check_vault(evidence: &RunEvidence<'_>, found: &mut Findings) {
+    let kept = evidence.arrivals_of("vault.save").filter(|one| one.succeeded()).count();
+    let vault = commands(evidence).filter(|command| {
+        matches!(command.action, CommandAction::Own(MerchantCommand::Vault { .. }))
+    });
+    let stands = |wanted| count_answers(evidence, vault.clone(), wanted);
+    let commands = vault.clone().count();
     let undone = stands(ActionStatus::Refused).saturating_add(stands(ActionStatus::NotSent));
     let done = stands(ActionStatus::Done);
     if kept < done || kept > commands.saturating_sub(undone) {
@@ -211,22 +189,16 @@ fn check_vault(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
 }
 
 /// Checks that the answers to these commands are true.
-pub(crate) fn check_merchant_answers(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_merchant_answers(evidence: &RunEvidence<'_>, found: &mut Findings) {
     check_vault(evidence, found);
-    for (command, own) in merchant_commands(evidence) {
+    for command in commands(evidence) {
+        let CommandAction::Own(own) = &command.action else { continue };
         let Some(answer) = evidence.answers.get(&command.name) else { continue };
         let done = is_done(evidence, own);
         // Another command may have done the same if the values name no version.
         let alone = !own.changed_values().is_null();
-        let wrong = match answer.status {
-            ActionStatus::Done => !done,
-            ActionStatus::Refused | ActionStatus::NotSent => done && alone,
-            ActionStatus::OnHold
-            | ActionStatus::InDoubt
-            | ActionStatus::Blocked
-            | ActionStatus::Invalid => false,
-        };
-        if wrong {
+        let undone = matches!(answer.status, ActionStatus::Refused | ActionStatus::NotSent);
+        if (answer.status == ActionStatus::Done && !done) || (undone && done && alone) {
             let text =
                 format!("{command} is reported as {:?}, and was done: {done}", answer.status);
             found.push(Violation::new("law 5", text));

@@ -4,13 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use serde::Serialize;
 use serde_json::Value;
 
 use crate::model::events::event::{VerifiedEvent, Via, WebhookContent};
 use crate::model::record::Record;
 use crate::model::remote_object::{Freshness, RemoteObject};
-use crate::sim::check::evidence::{RunEvidence, Violation};
+use crate::sim::check::evidence::{Findings, RunEvidence, Violation};
 use crate::sim::machine::journal::DurableRecord;
 use crate::sim::service::control::text;
 use crate::sim::service::post_office::{AcknowledgedPost, key_of};
@@ -18,26 +17,13 @@ use crate::store::read_model::model::ReadModel;
 
 /// Longest time from an event to its record, without faults; the list is read every minute.
 const RECORDED_WITHIN: TimeDelta = TimeDelta::minutes(3);
-
 /// The first poll begins this long before a moment that precedes its record.
 const FIRST_POLL_SPAN: TimeDelta = TimeDelta::hours(1);
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct EventOutcomes {
-    /// Events that were read from the list.
-    pub listed: u32,
-    /// Events that were read by the id in a post.
-    pub read_back: u32,
-    /// Recorded events that were older than the known state.
-    pub stale: u32,
-    /// Posts of events that were acknowledged, with repetitions and forgeries.
-    pub posts: u32,
-    pub forged: u32,
-    #[serde(rename = "garbled")]
-    pub malformed: u32,
-}
+/// Numbers of merchants' events, each with the name of the outcome.
+pub type EventOutcomes = Vec<(&'static str, u32)>;
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct EventEvidence<'a> {
     /// Every event of the service, oldest first.
     pub(crate) events: &'a [Value],
@@ -54,7 +40,7 @@ pub(crate) fn check_events(
     evidence: &RunEvidence<'_>,
     all: &EventEvidence<'_>,
     complete: bool,
-) -> Vec<Violation> {
+) -> Findings {
     let mut found = Vec::new();
     if evidence.script.net.gateway.is_none() {
         return found;
@@ -116,16 +102,15 @@ impl<'a> EventEvidence<'a> {
     }
 
     /// Checks that an acknowledged post was durable before its answer, and still is.
-    fn check_durable(&self, found: &mut Vec<Violation>) {
+    fn check_durable(&self, found: &mut Findings) {
         let mut there = BTreeMap::new();
         for entry in self.entries {
             if let Some(named) = known_event(&entry.record) {
                 there.entry(named).or_insert(entry.sequence);
             }
         }
-        for one in self.answered {
-            let (merchant, event) = (one.merchant.as_str(), one.event.as_str());
-            if there.get(&(merchant, event)).is_none_or(|number| *number > one.head) {
+        for AcknowledgedPost { merchant, event, head } in self.answered {
+            if there.get(&(&**merchant, &**event)).is_none_or(|number| number > head) {
                 let text = format!(
                     "a post of {event} to {merchant} was acknowledged before it was durable"
                 );
@@ -135,37 +120,35 @@ impl<'a> EventEvidence<'a> {
     }
 
     pub(crate) fn count_outcomes(&self) -> EventOutcomes {
-        let mut outcomes = EventOutcomes::default();
-        let one = |number: &mut u32| *number = number.saturating_add(1);
-        for entry in self.entries {
-            if let Record::EventVerified(recorded) = &entry.record {
-                match recorded.via {
-                    Via::Poll => one(&mut outcomes.listed),
-                    Via::ReadBack => one(&mut outcomes.read_back),
-                    // The partner's own webhooks have a check of their own.
-                    Via::Post => continue,
-                }
-                if recorded.freshness == Freshness::Older {
-                    one(&mut outcomes.stale);
-                }
-            }
-            if matches!(entry.record, Record::Forged(_)) {
-                one(&mut outcomes.forged);
-            }
-            if let Record::WebhookReceived(posted) = &entry.record
-                && matches!(posted.what, WebhookContent::Malformed(_))
-            {
-                one(&mut outcomes.malformed);
-            }
-        }
-        outcomes.posts = u32::try_from(self.answered.len()).unwrap_or(u32::MAX);
-        outcomes
+        let records = || self.entries.iter().map(|entry| &entry.record);
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let recorded = |is: fn(&VerifiedEvent) -> bool| {
+            let is = |one: &&Record| matches!(one, Record::EventVerified(event) if is(event));
+            count(records().filter(is).count())
+        };
+        let forged = records().filter(|one| matches!(one, Record::Forged(_)));
+        let malformed = records().filter(|one| {
+            matches!(one, Record::WebhookReceived(posted)
+                if matches!(posted.what, WebhookContent::Malformed(_)))
+        });
+        // The partner's own webhooks (`Via::Post`) have a check of their own.
+        let is_old =
+            |one: &VerifiedEvent| one.via != Via::Post && one.freshness == Freshness::Older;
+        vec![
+            ("event in a list", recorded(|one| one.via == Via::Poll)),
+            ("event read by its id", recorded(|one| one.via == Via::ReadBack)),
+            ("event older than the known state", recorded(is_old)),
+            // With repetitions and forgeries.
+            ("post of an event", count(self.answered.len())),
+            ("post of an unknown id", count(forged.count())),
+            ("post without an event", count(malformed.count())),
+        ]
     }
 }
 
 impl MerchantEvents<'_> {
     /// Checks that each recorded event equals the service's event, and is recorded once.
-    fn check_genuine(&self, found: &mut Vec<Violation>) {
+    fn check_genuine(&self, found: &mut Findings) {
         let mut seen = BTreeSet::new();
         for recorded in &self.recorded {
             let (id, merchant) = (&recorded.event, self.merchant);
@@ -192,31 +175,22 @@ impl MerchantEvents<'_> {
     /// Returns true if a recorded event equals the service's event. If neither time nor state
     /// decided, the object may have been read again, and is another version of itself.
     fn is_genuine(&self, recorded: &VerifiedEvent, event: &Value) -> bool {
-        let shown = shown_object(event);
-        let same = match (&recorded.object, &shown) {
+        let same = match (&recorded.object, shown_object(event)) {
             (Some(recorded), Some(shown)) => {
-                recorded.id == shown.id
-                    && (visible_state(recorded) == visible_state(shown) || self.ever_had(recorded))
+                let ever_shown = self.events.values().any(|event| shows_state(event, recorded));
+                recorded.id == shown.id && ever_shown
             }
             (recorded, shown) => recorded.is_none() && shown.is_none(),
         };
         same && recorded.kind == text(event, "type") && created_at(event) == Some(recorded.created)
     }
 
-    fn ever_had(&self, object: &RemoteObject) -> bool {
-        let all = self.events.values().filter_map(|event| shown_object(event));
-        all.filter(|one| one.id == object.id)
-            .any(|one| visible_state(&one) == visible_state(object))
-    }
-
     /// Checks that no older version of an object replaces a newer one, in the order in which the
     /// service wrote them. An object that was read again may match another event or none, and is
     /// skipped.
-    fn check_order(&self, events: &[Value], found: &mut Vec<Violation>) {
+    fn check_order(&self, events: &[Value], found: &mut Findings) {
         let mut newest: BTreeMap<&str, usize> = BTreeMap::new();
-        for recorded in
-            self.recorded.iter().filter(|recorded| recorded.freshness == Freshness::Newer)
-        {
+        for recorded in self.recorded.iter().filter(|one| one.freshness == Freshness::Newer) {
             let Some(object) = &recorded.object else { continue };
             let own = events.iter().position(|event| text(event, "id") == recorded.event);
             let own =
@@ -236,17 +210,12 @@ impl MerchantEvents<'_> {
 
     /// Checks that every event is recorded, except those before the first poll and those of the
     /// last minutes.
-    fn check_complete(&self, all: &EventEvidence<'_>, found: &mut Vec<Violation>) {
-        let recorded: BTreeSet<&str> =
-            self.recorded.iter().map(|recorded| recorded.event.as_str()).collect();
-        let missing = self.events.iter().filter(|(id, _)| !recorded.contains(*id));
+    fn check_complete(&self, all: &EventEvidence<'_>, found: &mut Findings) {
+        let is_recorded = |id: &str| self.recorded.iter().any(|recorded| recorded.event == *id);
+        let missing = self.events.iter().filter(|(id, _)| !is_recorded(id));
         for (id, event) in missing.filter(|(_, event)| self.is_due(event, all.now)) {
-            let text = format!(
-                "{} has no record of the event {id}, {} at {}",
-                self.merchant,
-                text(event, "type"),
-                text(event, "created")
-            );
+            let (merchant, kind, at) = (self.merchant, text(event, "type"), text(event, "created"));
+            let text = format!("{merchant} has no record of the event {id}, {kind} at {at}");
             found.push(Violation::new("events", text));
         }
     }
@@ -265,7 +234,7 @@ impl MerchantEvents<'_> {
         &self,
         all: &EventEvidence<'_>,
         evidence: &RunEvidence<'_>,
-        found: &mut Vec<Violation>,
+        found: &mut Findings,
     ) {
         let (Some(facts), Some(key)) = (all.known, key_of(self.merchant)) else { return };
         let horizon = facts.event_ledger(&key).ok().and_then(|ledger| ledger.horizon);
@@ -277,22 +246,17 @@ impl MerchantEvents<'_> {
                 continue;
             };
             let known = facts.remote_object(&key, id).ok().flatten();
-            let now = known.as_ref().and_then(|known| {
-                RemoteObject::of(&format!("{}.", known.kind), object, known.modified)
+            let is_fresh = known.as_ref().map(|known| {
+                let now = RemoteObject::of(&format!("{}.", known.kind), object, known.modified);
+                let is_same = |other: &RemoteObject| visible_state(other) == visible_state(known);
+                [now, shown_object(event)].iter().flatten().any(is_same)
             });
-            let fresh = |other: &Option<RemoteObject>| {
-                known.as_ref().map(visible_state) == other.as_ref().map(visible_state)
-            };
-            if known.is_none() && dropped(event) {
-                continue;
-            }
-            if known.is_none() || !(fresh(&now) || fresh(&shown_object(event))) {
+            if !is_fresh.unwrap_or_else(|| dropped(event)) {
                 let known = known.and_then(|known| known.status).unwrap_or_default();
+                let shown = shown_object(event).and_then(|one| one.status);
+                let (merchant, status) = (self.merchant, text(object, "status"));
                 let text = format!(
-                    "{id} of {} is recorded as {known:?}; its status is {}, and its newest event shows {:?}",
-                    self.merchant,
-                    text(object, "status"),
-                    shown_object(event).and_then(|one| one.status)
+                    "{id} of {merchant} is recorded as {known:?}; its status is {status}, and its newest event shows {shown:?}"
                 );
                 found.push(Violation::new("law 3", text));
             }
@@ -306,12 +270,10 @@ fn known_event(record: &Record) -> Option<(&str, &str)> {
         return Some((recorded.merchant.name.as_str(), recorded.event.as_str()));
     }
     let Record::WebhookReceived(posted) = record else { return None };
-    match &posted.what {
-        WebhookContent::Event(id) | WebhookContent::OtherMode(id) => {
-            Some((posted.merchant.name.as_str(), id.as_str()))
-        }
-        WebhookContent::Malformed(_) => None,
-    }
+    let (WebhookContent::Event(id) | WebhookContent::OtherMode(id)) = &posted.what else {
+        return None;
+    };
+    Some((posted.merchant.name.as_str(), id.as_str()))
 }
 
 /// Returns true if an object belongs to a merchant, in the mode of simulated merchants.

@@ -8,11 +8,13 @@ use chrono::{DateTime, Utc};
 use derive_more::Display;
 use serde::Serialize;
 
+use crate::base::hash::SourceId;
 use crate::base::id::RemoteId;
 use crate::engine::protocol::actions::ActionReport;
 use crate::engine::protocol::views::ResourceView;
 use crate::model::intent::IntentProgress;
-use crate::sim::machine::journal::IntentHistory;
+use crate::sim::machine::journal::{IntentHistory, name_of};
+use crate::sim::plan::chance::CallFault;
 use crate::sim::plan::documents::{Doc, DocTree};
 use crate::sim::plan::script::SimScript;
 use crate::sim::service::frontend::Arrival;
@@ -32,6 +34,8 @@ impl Violation {
     }
 }
 
+pub type Findings = Vec<Violation>;
+
 #[derive(Debug, Clone, Copy)]
 pub struct RunEvidence<'a> {
     pub script: &'a SimScript,
@@ -45,10 +49,8 @@ pub struct RunEvidence<'a> {
     pub numbers: &'a [u64],
     pub deaths: &'a [DateTime<Utc>],
     pub lost: &'a [LostState],
-    /// Objects of the service at the end.
     pub objects: &'a Objects,
     pub later: &'a Objects,
-    /// Views of all resources that the engine gave at the end.
     pub views: &'a [ResourceView],
     /// Last answer to each command of a person.
     pub answers: &'a BTreeMap<String, ActionReport>,
@@ -75,18 +77,49 @@ impl RunEvidence<'_> {
         all.map(|doc| (doc.name.as_str(), doc)).collect()
     }
 
+    /// Returns the newest versions of a document and of all that it needs.
+    pub(crate) fn with_needs(&self, doc: &Doc) -> Vec<&Doc> {
+        let ever = self.all_documents();
+        let newest = |name: &str| ever.get(name).copied();
+        let direct = doc.references().into_iter().chain([doc.name.as_str()]).filter_map(newest);
+        let direct: Vec<&Doc> = direct.collect();
+        let further = direct.iter().flat_map(|need| need.references()).filter_map(newest);
+        further.chain(direct.iter().copied()).collect()
+    }
+
     pub fn generations(&self, name: &str) -> Vec<u32> {
         let all: BTreeSet<u32> = self.versions(name).iter().map(|doc| doc.generation).collect();
         all.into_iter().collect()
     }
 
-    /// Returns the engine's view of a document at the end.
     pub(crate) fn view(&self, doc: &Doc) -> Option<&ResourceView> {
         self.views.iter().find(|view| view.name == doc.name && view.kind == doc.kind())
     }
 
     pub fn intents(&self, name: &str) -> impl Iterator<Item = &IntentHistory> {
         self.histories.iter().filter(move |story| story.document() == name)
+    }
+
+    pub(crate) fn intents_of(
+        &self,
+        doc: &Doc,
+        generation: u32,
+    ) -> impl Iterator<Item = &IntentHistory> {
+        let source = doc.source_id(generation);
+        self.intents(&doc.name).filter(move |one| Some(&one.intent.source_id) == source.as_ref())
+    }
+
+    /// Returns true if an answer to the intent's request named another amount.
+    pub(crate) fn has_other_amount(&self, story: &IntentHistory) -> bool {
+        let name = name_of(&story.intent);
+        let altered = |one: &Arrival| one.fault == Some(CallFault::OtherAmount);
+        self.arrivals.iter().any(|one| altered(one) && one.name == name)
+    }
+}
+
+impl<'a> RunEvidence<'a> {
+    pub(crate) fn arrivals_of(&self, effect: &str) -> impl Iterator<Item = &'a Arrival> {
+        self.arrivals.iter().filter(move |one| one.effect == Some(effect))
     }
 }
 
@@ -97,11 +130,8 @@ pub fn is_complete(tree: &DocTree) -> bool {
 
 /// Returns true if a document and all that it needs are valid.
 pub fn is_valid(tree: &DocTree, doc: &Doc) -> bool {
-    doc.broken.is_none()
-        && doc
-            .references()
-            .iter()
-            .all(|name| tree.get(*name).is_some_and(|need| is_valid(tree, need)))
+    let is_valid = |name: &str| tree.get(name).is_some_and(|need| is_valid(tree, need));
+    doc.broken.is_none() && doc.references().into_iter().all(is_valid)
 }
 
 #[derive(Debug, Clone)]
@@ -118,27 +148,20 @@ pub(crate) type ExpectedNames = BTreeMap<String, (String, u32)>;
 
 /// Returns the `source_id` of every document of a kind, in every generation that it ever had.
 pub(crate) fn source_ids(evidence: &RunEvidence<'_>, kind: &str) -> ExpectedNames {
-    names(evidence, kind, |doc, generation| {
-        doc.source_id(generation).map(|source| source.to_string())
-    })
+    names(evidence, kind, |source| source.to_string())
 }
 
 /// Returns the mark of every document of a kind, in every generation that it ever had.
 pub(crate) fn marks(evidence: &RunEvidence<'_>, kind: &str) -> ExpectedNames {
-    names(evidence, kind, |doc, generation| doc.mark(generation).map(|mark| mark.to_string()))
+    names(evidence, kind, |source| source.mark().to_string())
 }
 
-fn names(
-    evidence: &RunEvidence<'_>,
-    kind: &str,
-    name: impl Fn(&Doc, u32) -> Option<String>,
-) -> ExpectedNames {
+fn names(evidence: &RunEvidence<'_>, kind: &str, of: impl Fn(SourceId) -> String) -> ExpectedNames {
     let mut names = ExpectedNames::new();
     for doc in evidence.all_documents().into_values().filter(|doc| doc.kind() == kind) {
         for generation in evidence.generations(&doc.name) {
-            if let Some(name) = name(doc, generation) {
-                names.insert(name, (doc.name.clone(), generation));
-            }
+            let source = doc.source_id(generation);
+            names.extend(source.map(|source| (of(source), (doc.name.clone(), generation))));
         }
     }
     names
@@ -146,7 +169,7 @@ fn names(
 
 /// Returns the id that the journal records as the result of a finished intent.
 pub(crate) fn result_id(story: &IntentHistory) -> Option<&str> {
-    let Some((_, IntentProgress::Done { observation, proof: _ })) = story.progress.last() else {
+    let (_, IntentProgress::Done { observation, proof: _ }) = story.progress.last()? else {
         return None;
     };
     observation.remote_id.as_ref().map(RemoteId::as_str)

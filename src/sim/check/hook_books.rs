@@ -12,20 +12,24 @@ use crate::model::events::hook_run::{ActionOutcome, ActionRequestId, DEPTH_MAX, 
 use crate::model::intent::IntentState;
 use crate::model::record::Record;
 use crate::sim::check::events::{EventEvidence, MerchantEvents};
-use crate::sim::check::evidence::{RunEvidence, Violation};
-use crate::sim::machine::journal::DurableRecord;
+use crate::sim::check::evidence::{Findings, RunEvidence, Violation};
 use crate::sim::plan::hook_scripts::{
     CREDIT_AMOUNT, CREDITED, EARLY, ECHO, FULL_REFUND, LATE, LATE_REFUND, NOTIFIED,
     PARTIAL_AMOUNTS, PARTIAL_REFUNDS, SKIP, START, VOID,
 };
-use crate::sim::service::control::{minor_amount, text};
+use crate::sim::service::control::{find, minor_amount, text};
 use crate::store::read_model::model::ReadModel;
 
 pub(crate) fn hook_runs<'a>(all: &EventEvidence<'a>) -> Vec<&'a HookRunRecord> {
-    let one = |entry: &'a DurableRecord| {
+    let runs = all.entries.iter().filter_map(|entry| {
         if let Record::HooksRun(ran) = &entry.record { Some(&**ran) } else { None }
-    };
-    all.entries.iter().filter_map(one).collect()
+    });
+    runs.collect()
+}
+
+/// Returns the actions that the scripts of a run requested.
+pub(crate) fn requests(ran: &HookRunRecord) -> impl Iterator<Item = &ActionRequest> {
+    ran.runs.iter().flat_map(|run| &run.requests)
 }
 
 pub(crate) fn action_id(ran: &HookRunRecord, wish: &ActionRequest) -> ActionRequestId {
@@ -34,17 +38,13 @@ pub(crate) fn action_id(ran: &HookRunRecord, wish: &ActionRequest) -> ActionRequ
 }
 
 /// Returns the outcome of an action from the journal, since the index may have dropped it.
-pub(crate) fn action_outcome(
-    all: &EventEvidence<'_>,
-    id: &ActionRequestId,
-) -> Option<ActionOutcome> {
+pub(crate) fn outcome_of(all: &EventEvidence<'_>, id: &ActionRequestId) -> Option<ActionOutcome> {
     all.entries.iter().rev().find_map(|entry| {
         let Record::ActionSettled(granted) = &entry.record else { return None };
         (granted.id == *id).then_some(granted.outcome)
     })
 }
 
-/// Events, hook runs and service objects of one merchant.
 pub(crate) struct MerchantBooks<'a> {
     pub(crate) evidence: &'a RunEvidence<'a>,
     pub(crate) all: &'a EventEvidence<'a>,
@@ -66,7 +66,7 @@ pub(crate) struct HookedEvent<'a> {
 
 impl<'a> MerchantBooks<'a> {
     /// Checks that hooks ran only on events that the service has.
-    pub(crate) fn check_genuine(&self, found: &mut Vec<Violation>) {
+    pub(crate) fn check_genuine(&self, found: &mut Findings) {
         let mine = self.runs.iter().filter(|ran| ran.merchant.name.as_str() == self.merchant);
         for ran in mine.filter(|ran| !self.own.events.contains_key(ran.event.as_str())) {
             let text = format!("hooks ran on {}, which {} never had", ran.event, self.merchant);
@@ -105,12 +105,11 @@ impl<'a> MerchantBooks<'a> {
     pub(crate) fn is_excused(&self, event: &str, told: bool) -> bool {
         let Some(known) = self.all.known else { return false };
         let refused = self.runs_on(event).any(|ran| {
-            let mut wishes = ran.runs.iter().flat_map(|run| &run.requests);
-            let fate = |wish: &ActionRequest| action_outcome(self.all, &action_id(ran, wish));
             let not_done = |wish: &ActionRequest| {
-                (wish.verb == NOTIFY) == told
-                    && fate(wish).is_some_and(|fate| fate != ActionOutcome::Done)
+                let outcome = outcome_of(self.all, &action_id(ran, wish));
+                outcome.is_some_and(|outcome| outcome != ActionOutcome::Done)
             };
+            let mut wishes = requests(ran).filter(|wish| (wish.verb == NOTIFY) == told);
             wishes.any(not_done) || is_too_deep(ran)
         });
         refused || is_waiting(known, (self.merchant, event), told)
@@ -119,7 +118,7 @@ impl<'a> MerchantBooks<'a> {
     pub(crate) fn describe_state(&self, event: &str) -> String {
         let mut told = Vec::new();
         for ran in self.runs_on(event) {
-            for wish in ran.runs.iter().flat_map(|run| &run.requests) {
+            for wish in requests(ran) {
                 let id = action_id(ran, wish);
                 let fate = self.all.known.and_then(|known| known.action_result(&id).ok().flatten());
                 let open = id.action_name().ok().and_then(|name| {
@@ -144,11 +143,10 @@ impl<'a> MerchantBooks<'a> {
         })
     }
 
-    pub(crate) fn violate(&self, law: &'static str, text: &str, found: &mut Vec<Violation>) {
+    pub(crate) fn violate(&self, law: &'static str, text: &str, found: &mut Findings) {
         found.push(Violation::new(law, format!("{text} at {}", self.merchant)));
     }
 
-    /// Returns the hook runs on an event of the merchant.
     fn runs_on(&self, event: &str) -> impl Iterator<Item = &'a HookRunRecord> {
         let mine = move |ran: &&HookRunRecord| {
             ran.event == event && ran.merchant.name.as_str() == self.merchant
@@ -171,25 +169,20 @@ fn is_too_deep(ran: &HookRunRecord) -> bool {
     ran.failures.iter().any(|failed| failed.message.contains("chain"))
 }
 
-/// Returns the refunds that scripts make for a payment of this amount.
-fn expected_refunds(amount: i64) -> &'static [i64] {
-    match amount {
-        FULL_REFUND => &[FULL_REFUND],
-        PARTIAL_REFUNDS => &PARTIAL_AMOUNTS,
-        LATE => &[LATE_REFUND],
-        _ => &[],
-    }
-}
-
 /// Checks that each payment is refunded as the scripts request, each part once.
-pub(crate) fn check_refunds(books: &MerchantBooks<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_refunds(books: &MerchantBooks<'_>, found: &mut Findings) {
     for amount in [FULL_REFUND, PARTIAL_REFUNDS, CREDITED, VOID, ECHO, NOTIFIED, LATE] {
+        let wanted: &[i64] = match amount {
+            FULL_REFUND => &[FULL_REFUND],
+            PARTIAL_REFUNDS => &PARTIAL_AMOUNTS,
+            LATE => &[LATE_REFUND],
+            _ => &[],
+        };
         for HookedEvent { event, data, due, .. } in books.payments(amount) {
             let charge = text(data, "id");
             let made = books.transactions("REFUND").filter(|one| text(one, "charge_id") == charge);
             let mut made: Vec<i64> = made.map(minor_amount).collect();
             made.sort_unstable();
-            let wanted = expected_refunds(amount);
             if made == wanted {
                 continue;
             }
@@ -201,10 +194,8 @@ pub(crate) fn check_refunds(books: &MerchantBooks<'_>, found: &mut Vec<Violation
                 );
                 books.violate("law 5", &text, found);
             } else if due {
-                let text = format!(
-                    "the refunds of {charge} are {made:?}, not {wanted:?}: {}",
-                    books.describe_state(event)
-                );
+                let state = books.describe_state(event);
+                let text = format!("the refunds of {charge} are {made:?}, not {wanted:?}: {state}");
                 books.violate("hooks", &text, found);
             }
         }
@@ -218,7 +209,7 @@ fn check_count(
     (what, made): (&str, usize),
     asked: &[HookedEvent<'_>],
     (most, least): (usize, usize),
-    found: &mut Vec<Violation>,
+    found: &mut Findings,
 ) {
     let due = asked.iter().filter(|one| one.due).count();
     if made > asked.len().saturating_mul(most) {
@@ -233,9 +224,9 @@ fn check_count(
 
 /// Checks that each payment of [`CREDITED`] gets one credit. A credit waits behind an equal one of
 /// the same method that a person must resolve, since the two may be indistinguishable.
-pub(crate) fn check_credits(books: &MerchantBooks<'_>, found: &mut Vec<Violation>) {
-    let made =
-        books.transactions("CREDIT").filter(|one| minor_amount(one) == CREDIT_AMOUNT).count();
+pub(crate) fn check_credits(books: &MerchantBooks<'_>, found: &mut Findings) {
+    let ours = |one: &&Value| minor_amount(one) == CREDIT_AMOUNT;
+    let made = books.transactions("CREDIT").filter(ours).count();
     let mut all = books.payments(CREDITED);
     let unsettled = all.iter().filter(|one| books.is_excused(one.event, false));
     let held: BTreeSet<String> = unsettled.map(|one| method_id(one.data).to_owned()).collect();
@@ -251,7 +242,7 @@ fn method_id(payment: &Value) -> &str {
 
 /// Checks that each payment is echoed until its chain of causes has the maximum length. A lost
 /// state may have begun the chain.
-pub(crate) fn check_chains(books: &MerchantBooks<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_chains(books: &MerchantBooks<'_>, found: &mut Findings) {
     let marked = |one: &Value| Mark::find_in(text(one, "reference")).is_some();
     let made =
         books.transactions("CHARGE").filter(|one| minor_amount(one) == ECHO && marked(one)).count();
@@ -269,7 +260,7 @@ pub(crate) fn check_chains(books: &MerchantBooks<'_>, found: &mut Vec<Violation>
 }
 
 /// Checks that exactly the payments that a script voids are voided.
-pub(crate) fn check_voids(books: &MerchantBooks<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_voids(books: &MerchantBooks<'_>, found: &mut Findings) {
     for amount in [FULL_REFUND, PARTIAL_REFUNDS, CREDITED, VOID, NOTIFIED, LATE] {
         for HookedEvent { event, data, due, .. } in books.payments(amount) {
             let id = text(data, "id");
@@ -286,29 +277,25 @@ pub(crate) fn check_voids(books: &MerchantBooks<'_>, found: &mut Vec<Violation>)
 }
 
 /// Checks that the first occurrence is paid or skipped once, and that no other changes.
-pub(crate) fn check_occurrences(books: &MerchantBooks<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_occurrences(books: &MerchantBooks<'_>, found: &mut Findings) {
     for (amount, wanted) in [(EARLY, "PAID"), (SKIP, "IGNORED")] {
         let fits = |data: &Value| minor_amount(data) == amount;
         for HookedEvent { event, data, due, .. } in
             books.matching_events("recurring_charge.occurrence.created", fits)
         {
             let id = text(data, "id");
-            let mut all = books.evidence.objects.occurrences.iter();
-            let now = all.find(|one| text(one, "id") == id).map_or("", |one| text(one, "status"));
-            let paid = books
-                .transactions("CHARGE")
-                .filter(|one| text(one, "recurring_charge_occurrence_id") == id)
-                .count();
+            let now = find(&books.evidence.objects.occurrences, "id", id);
+            let now = now.map_or("", |one| text(one, "status"));
+            let pays = |one: &&Value| text(one, "recurring_charge_occurrence_id") == id;
+            let paid = books.transactions("CHARGE").filter(pays).count();
             let first = text(data, "due_date") == START;
             let most = usize::from(first && amount == EARLY);
             if paid > most || (!first && now != "PENDING") {
                 let text = format!("occurrence {id} is {now}, and was paid {paid} times");
                 books.violate("law 5", &text, found);
             } else if first && due && now != wanted {
-                let text = format!(
-                    "occurrence {id} is {now}, not {wanted}: {}",
-                    books.describe_state(event)
-                );
+                let state = books.describe_state(event);
+                let text = format!("occurrence {id} is {now}, not {wanted}: {state}");
                 books.violate("hooks", &text, found);
             }
         }

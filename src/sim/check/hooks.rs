@@ -2,28 +2,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-
 use crate::model::effect::is_action;
 use crate::model::events::hook_run::{ActionOutcome, HookRunRecord};
 use crate::sim::check::events::{EventEvidence, is_connected};
-use crate::sim::check::evidence::{RunEvidence, Violation};
-use crate::sim::check::hook_books;
-use crate::sim::check::hook_books::{MerchantBooks, action_id, action_outcome, hook_runs};
-use crate::sim::plan::hook_scripts::{ECHO, LATE, NOTIFIED};
+use crate::sim::check::evidence::{Findings, RunEvidence, Violation};
+use crate::sim::check::hook_books::{
+    self, MerchantBooks, action_id, hook_runs, outcome_of, requests,
+};
+use crate::sim::plan::hook_scripts::{LATE, NOTIFIED};
 use crate::sim::plan::parts::add;
-use crate::sim::service::control::{minor_amount, text};
+use crate::sim::service::control::text;
 use crate::sim::service::notifier::SimDelivery;
-
-/// Prefix of the names of hooks' actions in the journal.
-const HOOK: &str = "hook-";
 
 pub(crate) fn check_hooks(
     evidence: &RunEvidence<'_>,
     all: &EventEvidence<'_>,
     tries: &[SimDelivery],
     complete: bool,
-) -> Vec<Violation> {
+) -> Findings {
     let mut found = Vec::new();
     if evidence.script.hooks.is_none() || evidence.script.net.gateway.is_none() {
         return found;
@@ -44,7 +40,8 @@ pub(crate) fn check_hooks(
         hook_books::check_occurrences(&books, &mut found);
         check_notifications(&books, tries, &mut texts, &mut found);
     }
-    for one in tries.iter().filter(|one| one.text != UNRELATED && !texts.contains(&one.text)) {
+    // Every event may cause the notification `unrelated`.
+    for one in tries.iter().filter(|one| one.text != "unrelated" && !texts.contains(&one.text)) {
         let text = format!("`{}` arrived, and no event requests it", one.text);
         found.push(Violation::new("told", text));
     }
@@ -53,11 +50,10 @@ pub(crate) fn check_hooks(
 
 /// Counts the finished actions of hooks by verb, and the failed hook runs.
 pub(crate) fn count_actions(all: &EventEvidence<'_>) -> BTreeMap<String, u32> {
-    let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+    let mut counts = BTreeMap::new();
     for ran in hook_runs(all) {
-        for wish in ran.runs.iter().flat_map(|run| &run.requests) {
-            let granted = action_outcome(all, &action_id(ran, wish));
-            if granted == Some(ActionOutcome::Done) {
+        for wish in requests(ran) {
+            if outcome_of(all, &action_id(ran, wish)) == Some(ActionOutcome::Done) {
                 add(&mut counts, wish.verb.clone(), 1);
             }
         }
@@ -69,35 +65,18 @@ pub(crate) fn count_actions(all: &EventEvidence<'_>) -> BTreeMap<String, u32> {
 }
 
 /// Checks that every action of a hook is named by its event and its own name.
-fn check_action_names(
-    evidence: &RunEvidence<'_>,
-    ran: &[&HookRunRecord],
-    found: &mut Vec<Violation>,
-) {
-    let wishes = ran.iter().flat_map(|ran| {
-        ran.runs
-            .iter()
-            .flat_map(|run| &run.requests)
-            .filter_map(|wish| action_id(ran, wish).action_name().ok())
-    });
-    let names: BTreeSet<String> = wishes.map(|name| name.to_string()).collect();
+fn check_action_names(evidence: &RunEvidence<'_>, ran: &[&HookRunRecord], found: &mut Findings) {
+    let ids = ran.iter().flat_map(|ran| requests(ran).map(|wish| action_id(ran, wish)));
+    let names = ids.filter_map(|id| id.action_name().ok());
+    let names: BTreeSet<String> = names.map(|name| name.to_string()).collect();
     for story in evidence.histories.iter().filter(|story| is_action(&story.intent.key)) {
         let name = story.intent.key.name.as_str();
-        if name.starts_with(HOOK) && !names.contains(name) {
+        if name.starts_with("hook-") && !names.contains(name) {
             let text = format!("{name} is an action of a hook, and no hook requested it");
             found.push(Violation::new("hooks", text));
         }
     }
 }
-
-/// Returns true if a script requested this charge of the ledger: only scripts charge this amount
-/// with a mark.
-pub(crate) fn is_requested_charge(evidence: &RunEvidence<'_>, entry: &Value) -> bool {
-    evidence.script.hooks.is_some() && minor_amount(entry) == ECHO
-}
-
-/// Text of the notification that every event may cause.
-const UNRELATED: &str = "unrelated";
 
 /// Checks that each notification arrives once; one that was refused or is in doubt may be missing.
 /// Collects the texts that may arrive.
@@ -105,7 +84,7 @@ fn check_notifications(
     books: &MerchantBooks<'_>,
     tries: &[SimDelivery],
     texts: &mut BTreeSet<String>,
-    found: &mut Vec<Violation>,
+    found: &mut Findings,
 ) {
     // Once for each state that began empty.
     let begun = books.evidence.lost.iter().filter(|lost| lost.last_kept.is_none()).count();
@@ -127,11 +106,7 @@ fn check_notifications(
 
 /// Checks that a script's stored value is the last one that its runs stored, and that each run
 /// counted one more.
-fn check_stored_values(
-    all: &EventEvidence<'_>,
-    ran: &[&HookRunRecord],
-    found: &mut Vec<Violation>,
-) {
+fn check_stored_values(all: &EventEvidence<'_>, ran: &[&HookRunRecord], found: &mut Findings) {
     let Some(known) = all.known else { return };
     // A script counts the merchant's events under this key.
     let keys: BTreeSet<String> = all.merchants.iter().map(|one| format!("seen-{one}")).collect();

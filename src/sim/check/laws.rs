@@ -11,27 +11,29 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use serde_json::Value;
 
+use crate::api::call::Method;
 use crate::base::hash::Mark;
 use crate::base::id::Mode;
 use crate::kinds::planning::step::MERCHANT;
 use crate::model::effect::is_action;
-use crate::model::intent::IntentProgress;
+use crate::model::intent::{Intent, IntentProgress};
 use crate::model::record::Record;
-use crate::sim::check::evidence::{RunEvidence, Violation, is_complete};
-use crate::sim::machine::journal::{DurableRecord, name_of};
+use crate::sim::check::evidence::{Findings, RunEvidence, Violation, is_complete};
+use crate::sim::machine::journal::{DurableRecord, IntentHistory, name_of};
 use crate::sim::plan::chance::{AMOUNTS, CallFault};
 use crate::sim::plan::documents::{Doc, DocBody, DocTree};
 use crate::sim::plan::parts::add;
 use crate::sim::plan::trouble::{StormAnswer, StormScope};
 use crate::sim::plan::world_parts;
-use crate::sim::service::control::text;
+use crate::sim::service::control::{find, text};
 use crate::sim::service::frontend::Arrival;
 use crate::sim::service::post_office::FORGED;
 use crate::sim::service::weather::StormStretch;
 
 /// Checks law 1: a durable record allowed every changing request when it arrived.
-pub(crate) fn check_call_intents(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_call_intents(evidence: &RunEvidence<'_>, found: &mut Findings) {
     for arrival in evidence.arrivals.iter().filter(|one| one.effect.is_none() || !one.explained) {
         let (method, path, name) = &arrival.name;
         let text =
@@ -42,12 +44,11 @@ pub(crate) fn check_call_intents(evidence: &RunEvidence<'_>, found: &mut Vec<Vio
 
 /// Checks law 2. A deletion or an end needs a document that declared it and is gone, in a complete
 /// tree.
-pub(crate) fn check_deletions(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_deletions(evidence: &RunEvidence<'_>, found: &mut Findings) {
     let ends = |effect: &str| world_parts::REMOVAL_EFFECTS.contains(&effect);
+    let deletes = |intent: &Intent| intent.request.method == Method::Delete || ends(&intent.effect);
     let asked = evidence.histories.iter().filter(|story| !is_action(&story.intent.key));
-    for story in asked.filter(|story| {
-        story.intent.request.method.as_str() == "DELETE" || ends(&story.intent.effect)
-    }) {
+    for story in asked.filter(|story| deletes(&story.intent)) {
         let name = story.document();
         let then = trees_at(evidence, story.intent.at);
         let said = evidence.versions(name).iter().any(|doc| doc.declares_removal());
@@ -67,18 +68,14 @@ pub(crate) fn check_deletions(evidence: &RunEvidence<'_>, found: &mut Vec<Violat
 }
 
 /// Checks that a deletion reaches only objects that we made.
-fn check_deletion_targets(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
-    let is = |arrival: &Arrival, effects: [&str; 2]| {
-        arrival.effect.is_some_and(|effect| effects.contains(&effect))
+fn check_deletion_targets(evidence: &RunEvidence<'_>, found: &mut Findings) {
+    let of = |effects: [&'static str; 2]| {
+        let all = evidence.arrivals.iter();
+        all.filter(move |one| one.effect.is_some_and(|effect| effects.contains(&effect)))
     };
-    let deletions = evidence.arrivals.iter().filter(|one| is(one, ["card.delete", "bank.delete"]));
-    for arrival in deletions {
+    for arrival in of(["card.delete", "bank.delete"]) {
         let id = arrival.name.1.rsplit('/').next().unwrap_or_default();
-        let made = evidence
-            .arrivals
-            .iter()
-            .any(|one| is(one, ["card.save", "bank.save"]) && text(&one.reply, "id") == id);
-        if !made {
+        if !of(["card.save", "bank.save"]).any(|one| text(&one.reply, "id") == id) {
             found.push(Violation::new("law 2", format!("{id} was deleted and is not ours")));
         }
     }
@@ -93,51 +90,42 @@ fn trees_at<'a>(evidence: &RunEvidence<'a>, at: DateTime<Utc>) -> Vec<&'a DocTre
 }
 
 /// Checks law 4: an answer that differs from the request puts its resource on hold.
-pub(crate) fn check_differing_answers(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_differing_answers(evidence: &RunEvidence<'_>, found: &mut Findings) {
     for (place, arrival) in evidence.arrivals.iter().enumerate() {
-        if arrival.fault != Some(CallFault::OtherAmount)
-            || arrival.status != 200
-            || !names_amount(arrival)
-        {
+        let altered = arrival.fault == Some(CallFault::OtherAmount) && arrival.status == 200;
+        if !altered || !names_amount(arrival) {
             continue;
         }
-        let later = evidence.arrivals.iter().skip(place.saturating_add(1));
-        if later.into_iter().any(|other| other.name == arrival.name) {
+        let mut later = evidence.arrivals.iter().skip(place.saturating_add(1));
+        if later.any(|other| other.name == arrival.name) {
             continue;
         }
-        let mut stories = evidence.histories.iter().rev();
-        let story = stories
-            .find(|story| name_of(&story.intent) == arrival.name && story.intent.at <= arrival.at);
-        let Some(story) = story else { continue };
-        let done = story
-            .progress
-            .iter()
-            .find(|(at, progress)| {
-                let on_hold = matches!(progress, IntentProgress::OnHold { .. });
-                *at >= arrival.at && (on_hold || matches!(progress, IntentProgress::Done { .. }))
-            })
-            // If the intent was on hold first, a person resolved it.
-            .filter(|(_, progress)| matches!(progress, IntentProgress::Done { .. }));
-        let Some((done, _)) = done else { continue };
+        let asked = |story: &&IntentHistory| {
+            name_of(&story.intent) == arrival.name && story.intent.at <= arrival.at
+        };
+        let Some(story) = evidence.histories.iter().rfind(asked) else { continue };
+        let ends = |progress: &IntentProgress| {
+            matches!(progress, IntentProgress::OnHold { .. } | IntentProgress::Done { .. })
+        };
+        let mut later = story.progress.iter().filter(|(at, _)| *at >= arrival.at);
+        // If the intent was on hold first, a person resolved it.
+        let Some((done, IntentProgress::Done { .. })) = later.find(|(_, one)| ends(one)) else {
+            continue;
+        };
         if evidence.deaths.iter().any(|death| (arrival.at..=*done).contains(death)) {
             continue;
         }
-        let text = format!(
-            "the service answered {} with another amount, and the intent is settled",
-            story.intent.key
-        );
+        let key = &story.intent.key;
+        let text =
+            format!("the service answered {key} with another amount, and the intent is settled");
         found.push(Violation::new("law 4", text));
     }
 }
 
 /// Returns true if a request names an amount itself.
 fn names_amount(arrival: &Arrival) -> bool {
-    let field = AMOUNTS.iter().find(|(effect, _)| Some(*effect) == arrival.effect);
-    match field {
-        Some(("recurring.change", field)) => arrival.body.get(field).is_some(),
-        Some(_) => true,
-        None => false,
-    }
+    let mut fields = AMOUNTS.iter().filter(|(effect, _)| Some(*effect) == arrival.effect);
+    fields.any(|(effect, field)| *effect != "recurring.change" || arrival.body.get(field).is_some())
 }
 
 /// Consecutive failures that open the breaker of a host, doubled for answers from before the storm
@@ -147,19 +135,14 @@ const BEFORE_OPEN: u64 = 24;
 /// Calls that may be in flight at once: the gate's permits, and the calls that wait for one with a
 /// token.
 const IN_FLIGHT_MAX: u64 = 12;
-
 /// Probes while the waits grow to two minutes; after that one probe a minute.
 const PROBES: u64 = 8;
-
 /// Calls of one merchant before its limit has fallen to one in two seconds.
 const BEFORE_SLOW: u64 = 40;
-
 /// The limit grows by one call a second each second, and each 429 halves it.
 const SLOW_PER_S: u64 = 2;
-
 /// Seconds between two checks of refused credentials.
 const ASKED_EVERY_S: u64 = 600;
-
 /// Most calls of one such check.
 const ASKED_BY: u64 = 4;
 
@@ -169,7 +152,7 @@ const ASKED_BY: u64 = 4;
 const SETTLES_AFTER: Duration = Duration::from_hours(1);
 
 /// Checks that a storm meets a bounded number of calls, and that callers wait as long as requested.
-pub(crate) fn check_storms(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_storms(evidence: &RunEvidence<'_>, found: &mut Findings) {
     for passed in evidence.storms {
         let storm = passed.storm;
         let bound = max_calls(passed);
@@ -215,8 +198,7 @@ impl RunEvidence<'_> {
     /// webhook reached us.
     fn decision(&self, doc: &Doc) -> Option<(&str, bool)> {
         let mark = doc.mark(doc.generation)?;
-        let mut all = self.objects.applications.iter();
-        let state = text(all.find(|one| text(one, "reference") == mark.as_str())?, "state");
+        let state = text(self.application(&mark)?, "state");
         let event = match state {
             "provisioned" => "merchant.provisioned",
             _ => "merchant_application.declined",
@@ -226,36 +208,31 @@ impl RunEvidence<'_> {
 
     /// Returns true if every webhook of the submission with this mark was lost for good.
     pub(crate) fn never_delivered(&self, mark: &Mark) -> bool {
-        let mut all = self.objects.applications.iter();
-        let approved = all
-            .find(|one| text(one, "reference") == mark.as_str())
-            .is_some_and(|one| text(one, "state") == "provisioned");
+        let application = self.application(mark);
+        let approved = application.is_some_and(|one| text(one, "state") == "provisioned");
         let declined = !approved || self.script.net.delayed_decision.is_some();
-        let sent =
-            [(approved, "merchant.provisioned"), (declined, "merchant_application.declined")];
         let lost = |event: &str| self.lost_webhooks.contains(&format!("{mark} {event}"));
-        sent.iter().all(|(sent, event)| !sent || lost(event))
+        (!approved || lost("merchant.provisioned"))
+            && (!declined || lost("merchant_application.declined"))
+    }
+
+    pub(crate) fn application(&self, mark: &Mark) -> Option<&Value> {
+        find(&self.objects.applications, "reference", mark.as_str())
     }
 
     /// Returns true if a document waits for an application that was not approved, or whose webhook
     /// never arrived.
     pub(crate) fn awaits_underwriting(&self, doc: &Doc) -> bool {
-        let ever = self.all_documents();
-        let names = doc.references().into_iter().chain([doc.name.as_str()]);
-        let needs = names.filter_map(|name| ever.get(name));
-        let further =
-            needs.clone().flat_map(|need| need.references()).filter_map(|name| ever.get(name));
-        needs.chain(further).filter(|need| matches!(need.body, DocBody::Application { .. })).any(
-            |application| {
-                self.decision(application).is_some_and(|decided| decided != ("provisioned", true))
-            },
-        )
+        self.with_needs(doc).iter().any(|need| {
+            matches!(need.body, DocBody::Application { .. })
+                && self.decision(need).is_some_and(|decided| decided != ("provisioned", true))
+        })
     }
 }
 
 /// Checks that the engine reports the service's decision on each application, as far as its webhook
 /// arrived.
-pub(crate) fn check_decisions(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_decisions(evidence: &RunEvidence<'_>, found: &mut Findings) {
     let Some(files) = evidence.files() else { return };
     let applications = files.values().filter(|doc| doc.kind() == "MerchantApplication");
     for doc in applications.filter(|doc| !evidence.is_on_hold(doc)) {
@@ -276,10 +253,9 @@ pub(crate) fn check_decisions(evidence: &RunEvidence<'_>, found: &mut Vec<Violat
 
 /// Checks that a code connects its merchant once, and that a code that the service did not issue is
 /// never tried.
-pub(crate) fn check_codes(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_codes(evidence: &RunEvidence<'_>, found: &mut Findings) {
     let mut times: BTreeMap<&str, u32> = BTreeMap::new();
-    let exchanges = evidence.arrivals.iter().filter(|one| one.effect == Some("code.exchange"));
-    for arrival in exchanges {
+    for arrival in evidence.arrivals_of("code.exchange") {
         let code = text(&arrival.body, "code");
         if code == FORGED {
             found.push(Violation::new("law 3", "a forged code was tried".to_owned()));
@@ -291,12 +267,9 @@ pub(crate) fn check_codes(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>
     }
 }
 
-/// The only effect before the approval; without it there is nothing to approve.
-const BEFORE: &str = "code.exchange";
-
 /// Reports every intent on a live merchant before a person's approval of that merchant. Returns the
 /// number of approved merchants.
-pub(crate) fn check_approvals(entries: &[DurableRecord], found: &mut Vec<Violation>) -> usize {
+pub(crate) fn check_approvals(entries: &[DurableRecord], found: &mut Findings) -> usize {
     let mut approved = BTreeSet::new();
     for entry in entries {
         if let Record::Approval(approval) = &entry.record {
@@ -304,7 +277,8 @@ pub(crate) fn check_approvals(entries: &[DurableRecord], found: &mut Vec<Violati
         }
         let Record::Intent(intent) = &entry.record else { continue };
         let live = intent.mode == Mode::Live && intent.merchant.kind.as_str() == MERCHANT;
-        if live && intent.effect != BEFORE && !approved.contains(&intent.merchant) {
+        // Without the code there is nothing to approve.
+        if live && intent.effect != "code.exchange" && !approved.contains(&intent.merchant) {
             let text = format!("{} of {} began before any approval", intent.effect, intent.key);
             found.push(Violation::new("approval", text));
         }

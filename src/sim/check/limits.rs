@@ -12,7 +12,7 @@ use crate::api::call::Method;
 use crate::model::intent::{Intent, IntentProgress};
 use crate::model::operator::PlanApproval;
 use crate::model::record::Record;
-use crate::sim::check::evidence::{RunEvidence, Violation, is_valid};
+use crate::sim::check::evidence::{Findings, RunEvidence, Violation, is_valid};
 use crate::sim::machine::journal::{DurableRecord, IntentHistory, name_of};
 use crate::sim::plan::documents::{Doc, DocBody};
 use crate::sim::plan::people::{LimitQuantity, SeenPlan, SimLimit};
@@ -34,10 +34,6 @@ impl IntentExposure<'_> {
             LimitQuantity::EmailsPerRun | LimitQuantity::EmailsPerDay => self.emails,
         }
     }
-
-    fn merchant(&self) -> &str {
-        self.intent.merchant.name.as_str()
-    }
 }
 
 /// Reports every exceeded limit, except for approved steps.
@@ -45,11 +41,13 @@ pub(crate) fn check_limits(
     evidence: &RunEvidence<'_>,
     entries: &[DurableRecord],
     seen: &[SeenPlan],
-) -> Vec<Violation> {
+) -> Findings {
     let mut found = Vec::new();
-    let mut happened = exposures(evidence);
+    let mut happened: Vec<_> =
+        evidence.histories.iter().map(|one| exposure(evidence, one)).collect();
     happened.retain(|one| one.happened);
-    for bound in &evidence.script.people.limits {
+    let limits = &evidence.script.people.limits;
+    for bound in limits {
         for (span, sum) in sums(evidence, bound, &happened) {
             if sum > bound.max {
                 let text = format!("{} allows {}, and {span} moved {sum}", bound.name(), bound.max);
@@ -57,26 +55,17 @@ pub(crate) fn check_limits(
             }
         }
     }
-    if !evidence.script.people.limits.is_empty() {
-        found.extend(happened.iter().filter_map(check_recorded_exposure));
+    for IntentExposure { intent, amount, .. } in happened.iter().filter(|_| !limits.is_empty()) {
+        let counted: i64 = intent.exposure.sums().into_values().sum();
+        if counted < *amount {
+            let moved = format!("{} of {} moved {amount}", intent.effect, intent.key);
+            let text = format!("{moved}, and its intent counted {counted}");
+            found.push(Violation::new("limits", text));
+        }
     }
     check_runs(evidence, &happened, &mut found);
     check_approvals(evidence, entries, seen, &happened, &mut found);
     found
-}
-
-/// Reports an intent whose recorded exposure is lower than the amount that the service moved.
-fn check_recorded_exposure(one: &IntentExposure<'_>) -> Option<Violation> {
-    let counted: i64 = one.intent.exposure.sums().into_values().sum();
-    (counted < one.amount).then(|| {
-        let moved = format!("{} of {} moved {}", one.intent.effect, one.intent.key, one.amount);
-        Violation::new("limits", format!("{moved}, and its intent counted {counted}"))
-    })
-}
-
-fn exposures<'a>(evidence: &RunEvidence<'a>) -> Vec<IntentExposure<'a>> {
-    let stories = evidence.histories.iter();
-    stories.map(|story| exposure(evidence, story)).collect()
 }
 
 fn exposure<'a>(evidence: &RunEvidence<'a>, story: &'a IntentHistory) -> IntentExposure<'a> {
@@ -107,7 +96,6 @@ fn arrivals<'a>(evidence: &RunEvidence<'a>, story: &IntentHistory) -> Vec<&'a Ar
     mine.filter(|one| next.is_none_or(|next| one.at < next)).collect()
 }
 
-/// Returns the number of addresses to which an invoice is mailed.
 fn mail_address_count(asked: &Value) -> i64 {
     let messages = asked.get("invoice_messages").and_then(Value::as_array).into_iter().flatten();
     let lists = messages.filter_map(|message| message.get("email_addresses")?.as_array());
@@ -122,7 +110,8 @@ fn sums(
 ) -> BTreeMap<String, i64> {
     let mut sums = BTreeMap::new();
     let counted = spent.iter().filter(|one| one.intent.exposure.approvals.is_empty());
-    for one in counted.filter(|one| applies_to(evidence, bound, one.merchant())) {
+    for one in counted.filter(|one| applies_to(evidence, bound, one.intent.merchant.name.as_str()))
+    {
         let day = one.intent.at.date_naive();
         let span = match bound.what {
             LimitQuantity::PerObject => format!("{} {}", one.intent.effect, one.intent.id),
@@ -145,27 +134,18 @@ fn sums(
 fn applies_to(evidence: &RunEvidence<'_>, bound: &SimLimit, merchant: &str) -> bool {
     let own =
         |other: &SimLimit| other.what == bound.what && other.merchant.as_deref() == Some(merchant);
-    match &bound.merchant {
-        Some(only) => only == merchant,
-        None => {
-            bound.what != LimitQuantity::PerObject || !evidence.script.people.limits.iter().any(own)
-        }
-    }
+    let is_replaced =
+        || bound.what == LimitQuantity::PerObject && evidence.script.people.limits.iter().any(own);
+    bound.merchant.as_ref().map_or_else(|| !is_replaced(), |only| only == merchant)
 }
 
 /// Checks that one state of the files on one day is one run, also across restarts. Intents of the
 /// very moment in which the files changed are skipped, since they may belong to either state.
-fn check_runs(
-    evidence: &RunEvidence<'_>,
-    spent: &[IntentExposure<'_>],
-    found: &mut Vec<Violation>,
-) {
+fn check_runs(evidence: &RunEvidence<'_>, spent: &[IntentExposure<'_>], found: &mut Findings) {
     let mut names: BTreeMap<(String, NaiveDate), &str> = BTreeMap::new();
     for one in spent {
-        let (Some(run), Some(tree)) = (&one.intent.exposure.run, tree_at(evidence, one.intent))
-        else {
-            continue;
-        };
+        let Some(run) = &one.intent.exposure.run else { continue };
+        let Some(tree) = tree_at(evidence, one.intent) else { continue };
         let name = names.entry((tree, one.intent.at.date_naive())).or_insert(run);
         if name != run {
             let text = format!(
@@ -194,24 +174,21 @@ fn check_approvals(
     entries: &[DurableRecord],
     seen: &[SeenPlan],
     happened: &[IntentExposure<'_>],
-    found: &mut Vec<Violation>,
+    found: &mut Findings,
 ) {
     let approvals: Vec<&PlanApproval> = entries.iter().filter_map(plan_approval).collect();
     let mut used = BTreeSet::new();
     for one in happened.iter().filter(|one| !one.intent.exposure.approvals.is_empty()) {
         let ids = &one.intent.exposure.approvals;
-        let given = approvals.iter().filter(|approval| ids.contains(&approval.id));
-        let saw: BTreeSet<&str> = given
-            .filter(|approval| seen.iter().any(|seen| saw_step(seen, approval, one)))
-            .map(|approval| approval.actor.as_str())
-            .collect();
+        let given = approvals.iter().copied().filter(|approval| ids.contains(&approval.id));
         let above = evidence.script.people.above;
-        let needed = above.map_or(1, |above| required_approvers(above, one, &approvals));
+        let needed = above.map_or(1, |above| required_approvers(above, given.clone()));
+        let saw = given.filter(|approval| seen.iter().any(|seen| saw_step(seen, approval, one)));
+        let saw: BTreeSet<&str> = saw.map(|approval| approval.actor.as_str()).collect();
         if saw.len() < needed {
+            let Intent { effect, key, .. } = one.intent;
             let text = format!(
-                "{} of {} moved {} by an approval; {} of {needed} people gave it for that amount",
-                one.intent.effect,
-                one.intent.key,
+                "{effect} of {key} moved {} by an approval; {} of {needed} people gave it for that amount",
                 one.amount,
                 saw.len()
             );
@@ -227,13 +204,11 @@ fn check_approvals(
 }
 
 /// Returns the number of people that an approval needs: that of the smallest approved plan.
-fn required_approvers(above: i64, one: &IntentExposure<'_>, approvals: &[&PlanApproval]) -> usize {
-    let ids = &one.intent.exposure.approvals;
-    let given = approvals.iter().filter(|approval| ids.contains(&approval.id));
+fn required_approvers<'a>(above: i64, given: impl Iterator<Item = &'a PlanApproval>) -> usize {
     let sum = |approval: &PlanApproval| -> i64 {
         approval.steps.iter().flat_map(|step| step.exposure.sums().into_values()).sum()
     };
-    let least = given.map(|approval| sum(approval)).min().unwrap_or(i64::MAX);
+    let least = given.map(sum).min().unwrap_or(i64::MAX);
     if least > above { 2 } else { 1 }
 }
 
@@ -263,23 +238,22 @@ pub(crate) fn is_over_limit(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
     blocking_limit(evidence, doc).is_some()
 }
 
-fn has_remaining_steps(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
-    evidence.view(doc).is_some_and(|view| !view.ready)
-}
-
 /// Checks that a blocked step would exceed its limit, together with all finished and all remaining
 /// effects.
-pub(crate) fn check_blocked_steps(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_blocked_steps(evidence: &RunEvidence<'_>, found: &mut Findings) {
     let ever = evidence.all_documents();
-    let spent = exposures(evidence);
-    let counted = spent.into_iter().zip(evidence.histories);
-    let counted = counted.filter(|(_, story)| may_have_happened(story));
-    let may_have: Vec<IntentExposure<'_>> = counted.map(|(one, _)| one).collect();
+    // An intent counts if it happened, or is not proved not to have happened.
+    let counted = evidence.histories.iter().filter(|story| {
+        let last = story.progress.last().map(|(_, progress)| progress);
+        !matches!(last, Some(IntentProgress::NotSent { .. } | IntentProgress::Refused { .. }))
+    });
+    let may_have: Vec<_> = counted.map(|story| exposure(evidence, story)).collect();
     for doc in ever.values() {
         let Some(bound) = blocking_limit(evidence, doc) else { continue };
         let wanted = |doc: &Doc| wanted_exposure(evidence, bound.what, doc);
         let waiting = ever.values().filter(|other| {
-            has_remaining_steps(evidence, other) && applies_to(evidence, bound, other.merchant())
+            evidence.view(other).is_some_and(|view| !view.ready)
+                && applies_to(evidence, bound, other.merchant())
         });
         let most = if bound.what == LimitQuantity::PerObject {
             wanted(doc)
@@ -288,20 +262,11 @@ pub(crate) fn check_blocked_steps(evidence: &RunEvidence<'_>, found: &mut Vec<Vi
             waiting.map(|other| wanted(other)).fold(before, i64::saturating_add)
         };
         if most <= bound.max {
-            let text = format!(
-                "{} waits for {}, although the total is only {most}",
-                doc.address(),
-                bound.name()
-            );
+            let (doc, limit) = (doc.address(), bound.name());
+            let text = format!("{doc} waits for {limit}, although the total is only {most}");
             found.push(Violation::new("limits", text));
         }
     }
-}
-
-/// Returns true if an intent counts: it happened, or is not proved not to have happened.
-fn may_have_happened(story: &IntentHistory) -> bool {
-    let last = story.progress.last().map(|(_, progress)| progress);
-    !matches!(last, Some(IntentProgress::NotSent { .. } | IntentProgress::Refused { .. }))
 }
 
 fn wanted_exposure(evidence: &RunEvidence<'_>, what: LimitQuantity, doc: &Doc) -> i64 {

@@ -5,16 +5,19 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::sim::check::evidence::{RunEvidence, Violation, is_complete, is_valid, result_id};
+use crate::sim::check::evidence::{
+    Findings, RunEvidence, Violation, is_complete, is_valid, result_id,
+};
 use crate::sim::check::{commands, evidence, limits, uniqueness};
 use crate::sim::machine::journal::{IntentHistory, name_of};
 use crate::sim::plan::documents::{Doc, DocBody};
 use crate::sim::plan::parts::add;
-use crate::sim::service::control::{mark_of, text};
+use crate::sim::service::control::{find, mark_of, text};
+use crate::sim::service::frontend::Arrival;
 
 /// Compares the sums of all invoices and of all settled documents. Documents that changed after
 /// their invoice was sent are excluded, and are checked one by one elsewhere.
-pub(crate) fn check_invoiced(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_invoiced(evidence: &RunEvidence<'_>, found: &mut Findings) {
     let Some(files) = evidence.files() else { return };
     let (mut asked, mut billed) = (0_i64, 0_i64);
     for doc in files.values().filter(|doc| matches!(doc.body, DocBody::Invoice { .. })) {
@@ -28,10 +31,8 @@ pub(crate) fn check_invoiced(evidence: &RunEvidence<'_>, found: &mut Vec<Violati
         let source = doc.source_id(doc.generation).map(|source| source.to_string());
         let invoices = evidence.objects.invoices.iter();
         let own = invoices.filter(|one| Some(text(one, "source_id")) == source.as_deref());
-        for invoice in own {
-            let total = invoice.get("total_amount").and_then(Value::as_i64).unwrap_or(0);
-            billed = billed.saturating_add(total);
-        }
+        let totals = own.filter_map(|one| one.get("total_amount").and_then(Value::as_i64));
+        billed = totals.fold(billed, i64::saturating_add);
         asked = asked.saturating_add(doc.amount().unwrap_or(0));
     }
     if asked != billed {
@@ -41,7 +42,7 @@ pub(crate) fn check_invoiced(evidence: &RunEvidence<'_>, found: &mut Vec<Violati
 }
 
 /// Checks that every occurrence collects the amount of its document once.
-pub(crate) fn check_collected(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_collected(evidence: &RunEvidence<'_>, found: &mut Findings) {
     let later = evidence.later;
     let names = evidence::marks(evidence, "RecurringCharge");
     let mut times: BTreeMap<&str, u32> = BTreeMap::new();
@@ -58,8 +59,7 @@ pub(crate) fn check_collected(evidence: &RunEvidence<'_>, found: &mut Vec<Violat
             || doc.is_some_and(|(name, _)| is_first_payment(evidence, name, entry));
         if !ours || !fits {
             let text = format!(
-                "no document requested a charge of {:?} by occurrence {occurrence:?}",
-                entry.get("amount")
+                "no document requested a charge of {collected:?} by occurrence {occurrence:?}"
             );
             found.push(Violation::new("sums", text));
         }
@@ -75,18 +75,18 @@ pub(crate) fn check_collected(evidence: &RunEvidence<'_>, found: &mut Vec<Violat
 /// amount in one version of the document. A later change applies to later payments.
 fn is_first_payment(evidence: &RunEvidence<'_>, name: &str, entry: &Value) -> bool {
     let own = text(entry, "recurring_charge_occurrence_id");
-    let made = evidence.arrivals.iter().filter(|one| one.effect == Some("charge.recur"));
-    let mut made = made.map(|one| text(&one.reply, "recurring_charge_occurrence_id"));
+    let made = evidence
+        .arrivals_of("charge.recur")
+        .any(|one| text(&one.reply, "recurring_charge_occurrence_id") == own);
+    let by_command = |pay: &Arrival| pay.name.1.split('/').any(|part| part == own);
     let amount = entry.get("amount").and_then(Value::as_i64);
-    (made.any(|occurrence| occurrence == own) || commands::was_paid_by_command(evidence, own))
+    (made || evidence.arrivals_of("occurrence.pay").any(by_command))
         && evidence.versions(name).iter().any(|doc| doc.amount() == amount)
 }
 
 fn recurring_charge_of<'a>(evidence: &RunEvidence<'a>, occurrence: &str) -> Option<&'a Value> {
-    let later = evidence.later;
-    let occurrence = later.occurrences.iter().find(|one| text(one, "id") == occurrence)?;
-    let id = text(occurrence, "recurring_charge_id");
-    later.recurring.iter().find(|one| text(one, "id") == id)
+    let occurrence = find(&evidence.later.occurrences, "id", occurrence)?;
+    find(&evidence.later.recurring, "id", text(occurrence, "recurring_charge_id"))
 }
 
 /// Effects by which the document of a recurring charge ends it.
@@ -95,15 +95,16 @@ const ENDS: [&str; 3] = ["recurring.cancel", "recurring.end", "occurrence.ignore
 /// Checks that a recurring charge collects nothing after everything has settled, if its document
 /// always declared the removal and is gone. The same holds for a cancelled charge, whatever its
 /// document says later.
-pub(crate) fn check_no_collection(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_no_collection(evidence: &RunEvidence<'_>, found: &mut Findings) {
     let before = evidence.objects.ledger.len();
     let news = || evidence.later.ledger.iter().skip(before);
-    for (name, doc) in
-        evidence.all_documents().into_iter().filter(|(_, doc)| doc.kind() == "RecurringCharge")
-    {
+    let ever = evidence.all_documents().into_iter();
+    for (name, doc) in ever.filter(|(_, doc)| doc.kind() == "RecurringCharge") {
+        let is_cancel =
+            |one: &IntentHistory| one.intent.effect == "recurring.cancel" && one.is_done();
         let why = if is_removed(evidence, doc) {
             "has no document"
-        } else if was_cancelled(evidence, doc) {
+        } else if evidence.intents_of(doc, 0).any(is_cancel) {
             "was cancelled"
         } else {
             continue;
@@ -111,8 +112,8 @@ pub(crate) fn check_no_collection(evidence: &RunEvidence<'_>, found: &mut Vec<Vi
         for charge in own_charges(evidence, doc) {
             let id = text(charge, "id");
             let collects = |entry: &&Value| {
-                let of =
-                    recurring_charge_of(evidence, text(entry, "recurring_charge_occurrence_id"));
+                let occurrence = text(entry, "recurring_charge_occurrence_id");
+                let of = recurring_charge_of(evidence, occurrence);
                 text(entry, "type") == "CHARGE" && of.is_some_and(|charge| text(charge, "id") == id)
             };
             if let Some(entry) = news().find(collects) {
@@ -124,32 +125,21 @@ pub(crate) fn check_no_collection(evidence: &RunEvidence<'_>, found: &mut Vec<Vi
     }
 }
 
-/// Returns true if the recurring charge of a document's first generation was cancelled.
-fn was_cancelled(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
-    let source = doc.source_id(0);
-    evidence.intents(&doc.name).any(|one| {
-        let first = Some(&one.intent.source_id) == source.as_ref();
-        first && one.intent.effect == "recurring.cancel" && one.is_done()
-    })
-}
-
 /// Returns the recurring charges of a document's first generation: by the mark, or by the journal's
 /// results if they carry none.
 fn own_charges<'a>(evidence: &RunEvidence<'a>, doc: &Doc) -> Vec<&'a Value> {
-    let (mark, source) = (doc.mark(0), doc.source_id(0));
-    let ids = |id: &str| {
-        let mut own = evidence.intents(&doc.name);
-        own.any(|one| Some(&one.intent.source_id) == source.as_ref() && result_id(one) == Some(id))
-    };
+    let mark = doc.mark(0);
+    let is_result = |id: &str| evidence.intents_of(doc, 0).any(|one| result_id(one) == Some(id));
     let is = |one: &&Value| {
-        mark.as_ref().is_some_and(|mark| mark_of(one) == mark.as_str()) || ids(text(one, "id"))
+        let marked = mark.as_ref().is_some_and(|mark| mark_of(one) == mark.as_str());
+        marked || is_result(text(one, "id"))
     };
     evidence.later.recurring.iter().filter(is).collect()
 }
 
 /// Returns true if a document is gone from a complete tree, and every version of it declared the
 /// removal of its object.
-fn is_removed(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
+pub(crate) fn is_removed(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
     let Some(files) = evidence.files().filter(|files| is_complete(files)) else { return false };
     let versions = evidence.versions(&doc.name);
     let always = versions.iter().all(|doc| doc.declares_removal() && doc.generation == 0);
@@ -166,10 +156,9 @@ pub(crate) fn was_ended(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
 /// be reported as ready.
 pub(crate) fn may_be_ended(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
     let happened = |story: &IntentHistory| {
-        let effect = Some(story.intent.effect.as_str());
         let name = name_of(&story.intent);
-        let mut same = evidence.arrivals.iter().filter(|one| one.name == name);
-        same.any(|one| one.effect == effect && one.succeeded())
+        let mut same = evidence.arrivals_of(&story.intent.effect).filter(|one| one.name == name);
+        same.any(Arrival::succeeded)
     };
     ending_intents(evidence, doc).any(happened)
 }
@@ -179,16 +168,14 @@ fn ending_intents<'a>(
     evidence: &'a RunEvidence<'_>,
     doc: &Doc,
 ) -> impl Iterator<Item = &'a IntentHistory> {
-    let source = doc.source_id(doc.generation).filter(|_| doc.kind() == "RecurringCharge");
-    let own = evidence.intents(&doc.name);
-    own.filter(move |one| {
-        Some(&one.intent.source_id) == source.as_ref() && ENDS.contains(&one.intent.effect.as_str())
-    })
+    let recurs = doc.kind() == "RecurringCharge";
+    let own = evidence.intents_of(doc, doc.generation);
+    own.filter(move |one| recurs && ENDS.contains(&one.intent.effect.as_str()))
 }
 
 /// Checks that a document that returns after the end of its object reports `Ended` and starts
 /// nothing by itself.
-pub(crate) fn check_returned(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_returned(evidence: &RunEvidence<'_>, found: &mut Findings) {
     for doc in evidence.files().into_iter().flat_map(|files| files.values()) {
         if !was_ended(evidence, doc) || evidence.is_on_hold(doc) {
             continue;
@@ -196,17 +183,16 @@ pub(crate) fn check_returned(evidence: &RunEvidence<'_>, found: &mut Vec<Violati
         let view = evidence.view(doc);
         if view.is_none_or(|view| view.reason != "Ended") {
             let said = view.map_or("nothing", |view| view.reason.as_str());
-            let text = format!(
-                "{} returned after its object was ended, and its reason is {said}",
-                doc.address()
-            );
+            let doc = doc.address();
+            let text =
+                format!("{doc} returned after its object was ended, and its reason is {said}");
             found.push(Violation::new("removal", text));
         }
     }
 }
 
 /// Checks that a removed merchant's authorisation is given back, and that no later request uses it.
-pub(crate) fn check_deauthorised(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_deauthorised(evidence: &RunEvidence<'_>, found: &mut Findings) {
     let ever = evidence.all_documents();
     for (name, doc) in ever.iter().filter(|(_, doc)| doc.body == DocBody::Merchant) {
         let back = |effect: &str| {
@@ -220,9 +206,9 @@ pub(crate) fn check_deauthorised(evidence: &RunEvidence<'_>, found: &mut Vec<Vio
             }
             continue;
         }
-        let mut others = ever.values().filter(|other| other.merchant() == *name);
-        let held = others
-            .any(|other| evidence.intents(&other.name).any(|one| one.hold_reason().is_some()));
+        let others = ever.values().filter(|other| other.merchant() == *name);
+        let mut intents = others.flat_map(|other| evidence.intents(&other.name));
+        let held = intents.any(|one| one.hold_reason().is_some());
         if is_removed(evidence, doc) && back("code.exchange").is_some() && !held {
             let text = format!("{name} has no document and is still authorised");
             found.push(Violation::new("removal", text));

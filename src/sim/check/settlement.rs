@@ -8,16 +8,14 @@ use crate::model::manifest::{Deletion, OnDoubt};
 use crate::model::state::health::{Condition, ConditionStatus, ConditionType};
 use crate::sandbox::options::ServiceSurface;
 use crate::sim::check::attention::DIFFERS;
-use crate::sim::check::evidence::{RunEvidence, Violation, is_complete, is_valid};
+use crate::sim::check::evidence::{Findings, RunEvidence, Violation, is_valid};
 use crate::sim::check::{limits, money, state, uniqueness};
-use crate::sim::machine::journal::{IntentHistory, name_of};
-use crate::sim::plan::chance::CallFault;
-use crate::sim::plan::documents;
-use crate::sim::plan::documents::{Doc, DocBody};
-use crate::sim::service::control::{mark_of, text};
+use crate::sim::machine::journal::IntentHistory;
+use crate::sim::plan::documents::{self, Doc, DocBody};
+use crate::sim::service::control::{find, mark_of};
 
 /// Checks that only intents without a possible settlement are on hold.
-pub(crate) fn check_holds(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_holds(evidence: &RunEvidence<'_>, found: &mut Findings) {
     for story in evidence.histories {
         let Some(reason) = story.hold_reason() else { continue };
         if !may_be_on_hold(evidence, story) {
@@ -36,12 +34,7 @@ fn may_be_on_hold(evidence: &RunEvidence<'_>, story: &IntentHistory) -> bool {
     if settler && is_provable(&story.intent.effect) && !untold {
         return false;
     }
-    let name = name_of(&story.intent);
-    let altered = evidence
-        .arrivals
-        .iter()
-        .any(|arrival| arrival.fault == Some(CallFault::OtherAmount) && arrival.name == name);
-    altered
+    evidence.has_other_amount(story)
         || match story.intent.effect.as_str() {
             "invoice.create" => state::was_sent_differently(evidence, story),
             "contact.create" if state::was_open_at_loss(evidence, story) => true,
@@ -58,7 +51,8 @@ fn may_be_on_hold(evidence: &RunEvidence<'_>, story: &IntentHistory) -> bool {
             // The service does not show a vault's methods, once the token is gone.
             "code.exchange" | "vault.save" => true,
             "application.submit" => {
-                !is_submitted(evidence, story)
+                // The webhook of a known application's decision settles the intent.
+                evidence.application(&story.intent.mark).is_none()
                     || evidence.never_delivered(&story.intent.mark)
                     || state::was_open_at_loss(evidence, story)
                     || state::submitted_before(evidence, &story.intent.mark)
@@ -73,31 +67,26 @@ fn may_be_on_hold(evidence: &RunEvidence<'_>, story: &IntentHistory) -> bool {
         }
 }
 
-/// Returns true if the service has the application of an intent: the webhook of its decision then
-/// settles the intent.
-fn is_submitted(evidence: &RunEvidence<'_>, story: &IntentHistory) -> bool {
-    let mark = story.intent.mark.as_str();
-    evidence.objects.applications.iter().any(|one| text(one, "reference") == mark)
-}
-
 /// Checks that every valid document has its object, and that the engine reports it as ready.
-pub(crate) fn check_ready(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_ready(evidence: &RunEvidence<'_>, found: &mut Findings) {
     let Some(files) = evidence.files() else { return };
+    let is_synced =
+        |one: &Condition| one.kind == ConditionType::Synced && one.status == ConditionStatus::True;
     for doc in files.values().filter(|doc| is_valid(files, doc)) {
+        let name = doc.address();
         let waits = limits::is_over_limit(evidence, doc) || evidence.awaits_underwriting(doc);
         if evidence.is_on_hold(doc) || waits || money::was_ended(evidence, doc) {
             continue;
         }
         if money::may_be_ended(evidence, doc) {
             if evidence.view(doc).is_some_and(|view| view.ready) {
-                let text =
-                    format!("{} was ended, and the engine reports it as ready", doc.address());
+                let text = format!("{name} was ended, and the engine reports it as ready");
                 found.push(Violation::new("removal", text));
             }
             continue;
         }
         if let Some(missing) = missing_in_all_generations(evidence, doc) {
-            found.push(Violation::new("settles", format!("{}: {missing}", doc.address())));
+            found.push(Violation::new("settles", format!("{name}: {missing}")));
         }
         match evidence.view(doc) {
             // A change that the service cannot make leaves the object as it was, and needs
@@ -105,30 +94,21 @@ pub(crate) fn check_ready(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>
             Some(view) if matches!(view.reason.as_str(), "AwaitsApplicant" | "CannotChange") => {}
             Some(view) if view.ready => {}
             // A payment that the payer's bank declines leaves the object equal to its document.
-            Some(view) if is_synced(view) => {}
-            Some(view) => found.push(Violation::new(
-                "settles",
-                format!("{} is not ready: {} ({})", doc.address(), view.reason, view.message),
-            )),
-            None => {
-                found.push(Violation::new("settles", format!("{} is not listed", doc.address())));
+            Some(view) if view.conditions.iter().any(is_synced) => {}
+            Some(ResourceView { reason, message, .. }) => {
+                let text = format!("{name} is not ready: {reason} ({message})");
+                found.push(Violation::new("settles", text));
             }
+            None => found.push(Violation::new("settles", format!("{name} is not listed"))),
         }
     }
-}
-
-/// Returns true if a resource equals its document, whatever the state of its payments.
-fn is_synced(view: &ResourceView) -> bool {
-    let synced =
-        |one: &Condition| one.kind == ConditionType::Synced && one.status == ConditionStatus::True;
-    view.conditions.iter().any(synced)
 }
 
 /// Returns the first thing of a document that is missing at the service. An object of a higher
 /// generation than the document's also counts.
 fn missing_in_all_generations(evidence: &RunEvidence<'_>, doc: &Doc) -> Option<String> {
-    let generations = evidence.generations(&doc.name);
-    let fitting = generations.into_iter().filter(|generation| *generation >= doc.generation);
+    let generations = evidence.generations(&doc.name).into_iter();
+    let fitting = generations.filter(|generation| *generation >= doc.generation);
     let mut lacks =
         fitting.map(|generation| missing_part(evidence, &Doc { generation, ..doc.clone() }));
     let first = lacks.next().flatten()?;
@@ -139,24 +119,20 @@ fn missing_part(evidence: &RunEvidence<'_>, doc: &Doc) -> Option<String> {
     let objects = evidence.objects;
     let source = doc.source_id(doc.generation)?.to_string();
     let mark = doc.mark(doc.generation)?;
-    let same = |object: &Value, field: &str, value: &str| text(object, field) == value;
     match &doc.body {
         DocBody::Merchant | DocBody::Opened { .. } | DocBody::Application { sign_up: true, .. } => {
             None
         }
         DocBody::Application { sign_up: false, .. } => {
-            let mut all = objects.applications.iter();
-            let there = all.any(|one| same(one, "reference", mark.as_str()));
+            let there = evidence.application(&mark).is_some();
             (!there).then(|| "the application does not exist".to_owned())
         }
         DocBody::Contact { .. } => {
-            let email = doc.email();
-            let there = objects.contacts.iter().any(|one| same(one, "preferred_email", &email));
+            let there = find(&objects.contacts, "preferred_email", &doc.email()).is_some();
             (!there).then(|| "the contact does not exist".to_owned())
         }
         DocBody::Invoice { letter, .. } => {
-            let mut invoices = objects.invoices.iter();
-            let Some(invoice) = invoices.find(|one| same(one, "source_id", &source)) else {
+            let Some(invoice) = find(&objects.invoices, "source_id", &source) else {
                 return Some(format!("the invoice {source} does not exist"));
             };
             let attached = invoice.pointer("/attachments/0/file_name").and_then(Value::as_str);
@@ -165,8 +141,7 @@ fn missing_part(evidence: &RunEvidence<'_>, doc: &Doc) -> Option<String> {
                 .then(|| format!("the invoice {source} attaches {attached:?}, not {wanted:?}"))
         }
         DocBody::Card { .. } => {
-            let mut methods = objects.methods.iter();
-            let Some(method) = methods.find(|one| same(one, "reference", mark.as_str())) else {
+            let Some(method) = find(&objects.methods, "reference", mark.as_str()) else {
                 return Some("the saved method does not exist".to_owned());
             };
             field_differs(method, "description", &Value::from(doc.text()?))
@@ -181,17 +156,13 @@ fn missing_part(evidence: &RunEvidence<'_>, doc: &Doc) -> Option<String> {
             let text = mark.tag(&doc.text()?);
             field_differs(charge, "amount", &Value::from(*amount))
                 .or_else(|| field_differs(charge, "description", &Value::from(text)))
-                .or_else(|| payment_details_differ(evidence, charge, card))
+                .or_else(|| payer_differs(evidence, charge, card))
         }
     }
 }
 
-/// Returns the difference between a recurring charge's payment details and its method's document.
-fn payment_details_differ(
-    evidence: &RunEvidence<'_>,
-    charge: &Value,
-    card: &str,
-) -> Option<String> {
+/// Returns the difference between a recurring charge's payer and its method's document.
+fn payer_differs(evidence: &RunEvidence<'_>, charge: &Value, card: &str) -> Option<String> {
     let holder = evidence.files()?.get(card)?.holder()?;
     let found = charge.pointer("/method/name").unwrap_or(&Value::Null);
     let text = || format!("its payer is {found}, and the document of its method has {holder:?}");
@@ -204,17 +175,13 @@ fn field_differs(object: &Value, field: &str, wanted: &Value) -> Option<String> 
 }
 
 /// Checks that a saved method is gone if its document always declared the removal and is gone.
-pub(crate) fn check_removed_methods(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
-    let Some(files) = evidence.files().filter(|files| is_complete(files)) else { return };
+pub(crate) fn check_removed_methods(evidence: &RunEvidence<'_>, found: &mut Findings) {
     for (name, doc) in evidence.all_documents() {
-        let always =
-            evidence.versions(name).iter().all(|doc| doc.declares_removal() && doc.generation == 0);
-        let waits = evidence.is_on_hold(doc) || limits::is_over_limit(evidence, doc);
-        if files.contains_key(name) || !always || waits || waits_for_held_charge(evidence, name) {
+        let waits = limits::is_over_limit(evidence, doc) || waits_for_held_charge(evidence, name);
+        let Some(mark) = doc.mark(0).filter(|_| !waits && money::is_removed(evidence, doc)) else {
             continue;
-        }
-        let Some(mark) = doc.mark(0) else { continue };
-        if evidence.objects.methods.iter().any(|one| text(one, "reference") == mark.as_str()) {
+        };
+        if find(&evidence.objects.methods, "reference", mark.as_str()).is_some() {
             let text = format!("{name} has no document, and its method still exists");
             found.push(Violation::new("settles", text));
         }
@@ -235,17 +202,11 @@ fn waits_for_held_charge(evidence: &RunEvidence<'_>, method: &str) -> bool {
 impl RunEvidence<'_> {
     /// Returns true if a document, or a document that it needs, waits for a person.
     pub fn is_on_hold(&self, doc: &Doc) -> bool {
-        let ever = self.all_documents();
-        let mut names = vec![doc.name.as_str()];
-        names.extend(doc.references());
-        let needs: Vec<_> = names.iter().filter_map(|name| ever.get(name)).collect();
-        names.extend(needs.into_iter().flat_map(|need| need.references()));
+        let needs = self.with_needs(doc);
         let held = |name: &str| self.intents(name).any(|story| story.hold_reason().is_some());
         uniqueness::waits_behind(self, doc)
-            || state::is_waiting(self, doc, &names)
-            || names
-                .iter()
-                .any(|name| held(name) || ever.get(name).is_some_and(|doc| held(doc.merchant())))
+            || state::is_waiting(self, doc, &needs)
+            || needs.iter().any(|need| held(&need.name) || held(need.merchant()))
     }
 }
 

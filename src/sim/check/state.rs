@@ -12,19 +12,20 @@ use crate::engine::protocol::diagnostics::Metrics;
 use crate::engine::protocol::intents::IntentsView;
 use crate::engine::protocol::views::ResourceView;
 use crate::model::intent::IntentState;
-use crate::sim::check::evidence::{LostState, RunEvidence, Violation};
+use crate::sim::check::evidence::{Findings, LostState, RunEvidence, Violation};
 use crate::sim::machine::journal::{DurableRecord, IntentHistory, name_of};
 use crate::sim::machine::process::{Machine, copy};
 use crate::sim::plan::documents::Doc;
 use crate::sim::plan::parts::add;
 use crate::sim::service::control::{mark_of, text};
-use crate::store::disk::traits::Disk;
+use crate::sim::service::sandbox::Objects;
+use crate::store::disk::traits::{Disk, to_u64};
 use crate::store::journal::files::JournalOptions;
 use crate::store::journal::log::Journal;
 use crate::store::read_model::model::{ReadModel, ReadModelError};
 
 /// Compacts copies of the disks and compares the states.
-pub(crate) async fn check_compaction(machine: &Machine, found: &mut Vec<Violation>) {
+pub(crate) async fn check_compaction(machine: &Machine, found: &mut Findings) {
     let mut wrong = |text: String| found.push(Violation::new("journal", text));
     match machine.compact_copies().await {
         Err(error) => wrong(format!("the state cannot be compacted: {error}")),
@@ -49,29 +50,23 @@ pub(crate) async fn check_compaction(machine: &Machine, found: &mut Vec<Violatio
 const TRIES: u32 = 4;
 
 /// Damages records before the last one on copies of the journal, and reports each copy that opens.
-pub(crate) fn check_damage(
-    machine: &mut Machine,
-    entries: &[DurableRecord],
-    found: &mut Vec<Violation>,
-) {
+pub(crate) fn check_damage(machine: &mut Machine, entries: &[DurableRecord], found: &mut Findings) {
     let last = entries.last().map(|entry| entry.sequence);
     let followed: Vec<&DurableRecord> =
         entries.iter().filter(|one| Some(one.sequence) != last).collect();
     for _ in 0..TRIES {
         let Some(entry) = machine.dice.pick(&followed).copied() else { return };
         let (file, begins, ends) = &entry.place;
-        let width = u64::try_from(ends.saturating_sub(*begins)).unwrap_or(0);
-        let begins = u64::try_from(*begins).unwrap_or(0);
-        let at = begins.saturating_add(machine.dice.below(width));
+        let width = to_u64(ends.saturating_sub(*begins));
+        let at = to_u64(*begins).saturating_add(machine.dice.below(width));
         let damaged = copy(&machine.journal);
         let byte = damaged.read_at(file, at, 1).ok().and_then(|bytes| bytes.first().copied());
         let written = damaged.write_at(file, at, &[byte.unwrap_or(0) ^ 0x55]);
         let opened = Journal::open(Arc::new(damaged), JournalOptions::default());
         if written.is_ok() && opened.is_ok() {
-            let text = format!(
-                "record {} is damaged in byte {at} of {file}, and the journal opens",
-                entry.sequence
-            );
+            let number = entry.sequence;
+            let text =
+                format!("record {number} is damaged in byte {at} of {file}, and the journal opens");
             found.push(Violation::new("journal", text));
         }
     }
@@ -88,7 +83,7 @@ pub(crate) struct ViewSnapshot {
 pub(crate) fn check_views(
     facts: &ReadModel,
     asked: &ViewSnapshot,
-) -> Result<Vec<Violation>, ReadModelError> {
+) -> Result<Findings, ReadModelError> {
     let mut found = Vec::new();
     let mut wrong = |text: String| found.push(Violation::new("views", text));
     let mut states: BTreeMap<&str, u32> = BTreeMap::new();
@@ -102,7 +97,12 @@ pub(crate) fn check_views(
         }
         let key = &one.intent.key;
         let view = asked.resources.iter().find(|view| view.is_of(key));
-        let differs = |view: &&ResourceView| view.reason != intent_reason(&one.state) || view.ready;
+        let in_flight = match one.state {
+            IntentState::Open { .. } | IntentState::Closed => "InFlight",
+            IntentState::InDoubt { .. } => "InDoubt",
+            IntentState::OnHold { .. } => "Held",
+        };
+        let differs = |view: &&ResourceView| view.reason != in_flight || view.ready;
         if let Some(ResourceView { reason, ready, .. }) = view.filter(differs) {
             wrong(format!("{key} is {state}, and get shows {reason} (ready: {ready})"));
         }
@@ -120,14 +120,6 @@ pub(crate) fn check_views(
     Ok(found)
 }
 
-fn intent_reason(state: &IntentState) -> &'static str {
-    match state {
-        IntentState::Open { .. } | IntentState::Closed => "InFlight",
-        IntentState::InDoubt { .. } => "InDoubt",
-        IntentState::OnHold { .. } => "Held",
-    }
-}
-
 /// Returns every intent ever, with the number of its state. A restored state continues the old
 /// number, and an empty one has a new number.
 fn all_intents<'a>(evidence: &RunEvidence<'a>) -> impl Iterator<Item = (u32, &'a IntentHistory)> {
@@ -137,11 +129,8 @@ fn all_intents<'a>(evidence: &RunEvidence<'a>) -> impl Iterator<Item = (u32, &'a
         let before = lost.iter().take(nth).filter(ends).count();
         u32::try_from(before).unwrap_or(u32::MAX)
     };
-    let gone = lost
-        .iter()
-        .enumerate()
-        .flat_map(move |(nth, lost)| lost.histories.iter().map(move |story| (number(nth), story)));
-    gone.chain(stories.iter().map(move |story| (number(lost.len()), story)))
+    let all = lost.iter().map(|lost| &*lost.histories).chain([stories]).enumerate();
+    all.flat_map(move |(nth, stories)| stories.iter().map(move |story| (number(nth), story)))
 }
 
 /// Returns the number of states, each begun empty, with an intent of this mark.
@@ -150,15 +139,17 @@ pub(crate) fn new_state_count(evidence: &RunEvidence<'_>, mark: &str) -> usize {
     own.map(|(state, _)| state).collect::<BTreeSet<u32>>().len()
 }
 
-/// Returns the number of contacts that a state created without knowing that an earlier state had
-/// created them.
+/// Returns the number of creations that were given up without proof and made again, and of contacts
+/// that a state created without knowing that an earlier state had created them.
 pub(crate) fn recreated_contacts(evidence: &RunEvidence<'_>) -> u32 {
+    let given_up = evidence.histories.iter().filter(|story| story.given_up()).count();
     let contacts = all_intents(evidence)
         .filter(|(_, story)| story.intent.effect == "contact.create" && story.is_done());
     let all: BTreeSet<(&str, u32)> =
         contacts.map(|(state, story)| (story.intent.source_id.as_str(), state)).collect();
     let names: BTreeSet<&str> = all.iter().map(|(name, _)| *name).collect();
-    u32::try_from(all.len().saturating_sub(names.len())).unwrap_or(u32::MAX)
+    let again = given_up.saturating_add(all.len().saturating_sub(names.len()));
+    u32::try_from(again).unwrap_or(u32::MAX)
 }
 
 /// Returns true if a lost state sent an invoice with other content, so that the service's invoice
@@ -181,31 +172,12 @@ pub(crate) fn was_open_at_loss(evidence: &RunEvidence<'_>, story: &IntentHistory
     evidence.lost.iter().any(|lost| lost.last_kept.is_some() && story.intent.at <= lost.at)
 }
 
-/// Returns true if an application was decided and the state that knew the decision may be lost. The
-/// service never repeats its webhook.
-pub(crate) fn may_miss_decision(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
-    let mut names = vec![doc.name.as_str()];
-    let ever = evidence.all_documents();
-    for _ in 0..2 {
-        let further =
-            names.iter().filter_map(|name| ever.get(name)).flat_map(|one| one.references());
-        names.extend(further.collect::<Vec<_>>());
-    }
-    let applications = ever.values().filter(|one| names.contains(&one.name.as_str()));
-    applications
-        .into_iter()
-        .any(|one| one.mark(one.generation).is_some_and(|mark| submitted_before(evidence, &mark)))
-}
-
 /// Returns true if an application was submitted before the newest loss. The lost state may have
 /// received its decision, which the service never repeats.
 pub(crate) fn submitted_before(evidence: &RunEvidence<'_>, mark: &Mark) -> bool {
     let Some(last) = evidence.lost.last() else { return false };
-    evidence.arrivals.iter().any(|arrival| {
-        arrival.effect == Some("application.submit")
-            && arrival.at <= last.at
-            && arrival.name.2 == mark.as_str()
-    })
+    let mut submitted = evidence.arrivals_of("application.submit");
+    submitted.any(|arrival| arrival.at <= last.at && arrival.name.2 == mark.as_str())
 }
 
 /// Returns how often a contact may have been created, and how many attempts were given up and
@@ -231,13 +203,15 @@ fn was_deleted(evidence: &RunEvidence<'_>, name: &str) -> bool {
 
 /// Returns true if one of these documents, or the merchant of `doc`, waits for a person since a
 /// loss.
-pub(crate) fn is_waiting(evidence: &RunEvidence<'_>, doc: &Doc, names: &[&str]) -> bool {
-    let merchant = doc.merchant();
-    let waiting = evidence.views.iter().filter(|view| is_stopped(view));
-    may_miss_decision(evidence, doc)
-        || names.iter().any(|name| was_deleted(evidence, name))
-        || !evidence.lost.is_empty()
-            && waiting.into_iter().any(|view| names.contains(&&*view.name) || view.name == merchant)
+pub(crate) fn is_waiting(evidence: &RunEvidence<'_>, doc: &Doc, needs: &[&Doc]) -> bool {
+    let mut waiting = evidence.views.iter().filter(|view| is_stopped(view));
+    let concerns = |view: &ResourceView| {
+        view.name == doc.merchant() || needs.iter().any(|need| need.name == view.name)
+    };
+    let mut marks = needs.iter().filter_map(|need| need.mark(need.generation));
+    marks.any(|mark| submitted_before(evidence, &mark))
+        || needs.iter().any(|need| was_deleted(evidence, &need.name))
+        || !evidence.lost.is_empty() && waiting.any(concerns)
 }
 
 fn is_stopped(view: &ResourceView) -> bool {
@@ -250,7 +224,7 @@ fn is_held_by_epoch(view: &ResourceView) -> bool {
 
 /// Checks that a resource waiting since a loss gives its reason, and that its result could not be
 /// proved.
-pub(crate) fn check_waiting(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_waiting(evidence: &RunEvidence<'_>, found: &mut Findings) {
     for view in evidence.views.iter().filter(|view| is_stopped(view)) {
         let fits = if is_held_by_epoch(view) {
             may_exist(evidence, view)
@@ -269,19 +243,16 @@ pub(crate) fn check_waiting(evidence: &RunEvidence<'_>, found: &mut Vec<Violatio
 fn may_exist(evidence: &RunEvidence<'_>, view: &ResourceView) -> bool {
     let hidden = ["Contact", "MerchantApplication"].contains(&&*view.kind);
     let restored = evidence.lost.iter().any(|lost| lost.last_kept.is_some());
+    let is_done = |doc: &Doc| evidence.intents_of(doc, doc.generation).any(IntentHistory::is_done);
     let newest = evidence.files().and_then(|files| files.get(&view.name));
-    let source = newest.and_then(|doc| doc.source_id(doc.generation));
-    let done =
-        |story: &IntentHistory| Some(&story.intent.source_id) == source.as_ref() && story.is_done();
-    hidden && restored && !evidence.intents(&view.name).any(done)
+    hidden && restored && !newest.is_some_and(is_done)
 }
 
 /// Returns true if the service holds marks that no intent of the journal gave.
 fn has_unknown_marks(evidence: &RunEvidence<'_>) -> bool {
-    let known: BTreeSet<&str> =
-        evidence.histories.iter().map(|story| story.intent.mark.as_str()).collect();
-    let objects = evidence.objects;
-    let marks = objects.methods.iter().map(|one| text(one, "reference").to_owned());
-    let marks = marks.chain(objects.recurring.iter().map(mark_of));
-    marks.into_iter().any(|mark| !known.contains(mark.as_str()))
+    let is_known =
+        |mark: &str| evidence.histories.iter().any(|story| story.intent.mark.as_str() == mark);
+    let Objects { methods, recurring, .. } = evidence.objects;
+    methods.iter().any(|one| !is_known(text(one, "reference")))
+        || recurring.iter().any(|one| !is_known(&mark_of(one)))
 }

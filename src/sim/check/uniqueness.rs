@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::sim::check::evidence::{ExpectedNames, RunEvidence, Violation, result_id};
+use crate::sim::check::evidence::{ExpectedNames, Findings, RunEvidence, Violation, result_id};
 use crate::sim::check::{evidence, state};
 use crate::sim::machine::journal::IntentHistory;
 use crate::sim::plan::documents::{Doc, DocBody};
-use crate::sim::plan::parts::add;
+use crate::sim::plan::parts::{add, count_each};
 use crate::sim::plan::world_parts::SCHEDULE_EFFECT;
-use crate::sim::service::control::{mark_of, text};
+use crate::sim::service::control::{find, mark_of, text};
 
-pub(crate) fn check_intent_numbers(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_intent_numbers(evidence: &RunEvidence<'_>, found: &mut Findings) {
     let mut seen = BTreeSet::new();
     for number in evidence.numbers.iter().filter(|number| !seen.insert(**number)) {
         found.push(Violation::new("law 5", format!("two intents have the number {number}")));
@@ -21,13 +21,13 @@ pub(crate) fn check_intent_numbers(evidence: &RunEvidence<'_>, found: &mut Vec<V
 }
 
 /// Checks that each name has one invoice, and that a document requests every invoice.
-pub(crate) fn check_invoices(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_invoices(evidence: &RunEvidence<'_>, found: &mut Findings) {
     let names = evidence::source_ids(evidence, "Invoice");
     let objects = &evidence.objects.invoices;
-    let source = |invoice: &Value| text(invoice, "source_id").to_owned();
-    check_unique(objects, source, &names, "invoices", found);
+    let sources = objects.iter().map(|invoice| text(invoice, "source_id").to_owned());
+    check_unique(sources, &names, "invoices", found);
     for invoice in objects {
-        let Some((name, generation)) = names.get(&source(invoice)) else { continue };
+        let Some((name, generation)) = names.get(text(invoice, "source_id")) else { continue };
         let asked = evidence.versions(name).into_iter().filter(|doc| doc.generation == *generation);
         let total = invoice.get("total_amount").and_then(Value::as_i64);
         let mut totals = asked.map(Doc::amount);
@@ -40,15 +40,16 @@ pub(crate) fn check_invoices(evidence: &RunEvidence<'_>, found: &mut Vec<Violati
     }
 }
 
-pub(crate) fn check_methods(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_methods(evidence: &RunEvidence<'_>, found: &mut Findings) {
     let names = evidence::marks(evidence, "SavedMethod");
-    let mark = |method: &Value| text(method, "reference").to_owned();
-    check_unique(&evidence.objects.methods, mark, &names, "saved methods", found);
+    let methods = evidence.objects.methods.iter();
+    let marks = methods.map(|method| text(method, "reference").to_owned());
+    check_unique(marks, &names, "saved methods", found);
 }
 
 /// Checks that a state sends a one-time token at most once, whatever its result. A lost state's
 /// tokens are forgotten.
-pub(crate) fn check_tokens(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_tokens(evidence: &RunEvidence<'_>, found: &mut Findings) {
     let mut seen = BTreeSet::new();
     let mut losses = evidence.lost.iter().map(|lost| lost.at).peekable();
     for arrival in evidence.arrivals {
@@ -64,16 +65,16 @@ pub(crate) fn check_tokens(evidence: &RunEvidence<'_>, found: &mut Vec<Violation
     }
 }
 
-pub(crate) fn check_recurring_charges(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_recurring_charges(evidence: &RunEvidence<'_>, found: &mut Findings) {
     let names = evidence::marks(evidence, "RecurringCharge");
     let all = evidence.objects.recurring.iter();
-    let marked: Vec<Value> = all.filter(|one| !is_unmarked(evidence, one)).cloned().collect();
-    check_unique(&marked, mark_of, &names, "recurring charges", found);
+    let marks = all.filter(|one| !is_unmarked(evidence, one)).map(mark_of);
+    check_unique(marks, &names, "recurring charges", found);
 }
 
 /// Checks that each state that began empty submits an application once. The pages of a sign-up
 /// submit nothing.
-pub(crate) fn check_applications(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_applications(evidence: &RunEvidence<'_>, found: &mut Findings) {
     let names = evidence::marks(evidence, "MerchantApplication");
     let all = evidence.objects.applications.iter();
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
@@ -83,26 +84,20 @@ pub(crate) fn check_applications(evidence: &RunEvidence<'_>, found: &mut Vec<Vio
         let count = seen.entry(mark).or_default();
         *count = count.saturating_add(1);
         if *count <= 1 || *count > state::new_state_count(evidence, mark) {
-            submitted.push(one.clone());
+            submitted.push(mark.to_owned());
         }
     }
-    let mark = |one: &Value| text(one, "reference").to_owned();
-    check_unique(&submitted, mark, &names, "applications", found);
+    check_unique(submitted, &names, "applications", found);
 }
 
 /// Checks that each name of a document has at most one object, and that no other object exists.
 fn check_unique(
-    objects: &[Value],
-    name_of: impl Fn(&Value) -> String,
+    objects: impl IntoIterator<Item = String>,
     names: &ExpectedNames,
     what: &str,
-    found: &mut Vec<Violation>,
+    found: &mut Findings,
 ) {
-    let mut count: BTreeMap<String, u32> = BTreeMap::new();
-    for object in objects {
-        add(&mut count, name_of(object), 1);
-    }
-    for (name, count) in count {
+    for (name, count) in count_each(objects) {
         let text = match names.get(&name) {
             Some((document, _)) if count > 1 => {
                 format!("{count} {what} of one name, {name}, for {document}")
@@ -116,22 +111,17 @@ fn check_unique(
 
 /// Checks contacts, which carry no name. Each address has one contact for each generation, and one
 /// more for each creation that was given up and reported.
-pub(crate) fn check_contacts(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
-    let mut count: BTreeMap<&str, usize> = BTreeMap::new();
-    for contact in &evidence.objects.contacts {
-        let seen = count.entry(text(contact, "preferred_email")).or_default();
-        *seen = seen.saturating_add(1);
-    }
-    for (email, count) in count {
-        let ever = evidence.all_documents();
+pub(crate) fn check_contacts(evidence: &RunEvidence<'_>, found: &mut Findings) {
+    let emails = evidence.objects.contacts.iter().map(|contact| text(contact, "preferred_email"));
+    let ever = evidence.all_documents();
+    for (email, count) in count_each(emails) {
         let mut contacts = ever.values().filter(|doc| matches!(doc.body, DocBody::Contact { .. }));
         let Some(doc) = contacts.find(|doc| doc.email() == email) else {
             found.push(Violation::new("law 5", format!("the contact {email} has no document")));
             continue;
         };
         let (made, given_up) = state::possible_creations(evidence, &doc.name);
-        let most = made.saturating_add(given_up);
-        if count > most {
+        if count > made.saturating_add(given_up) {
             let text = format!(
                 "{count} contacts {email}, of which {given_up} are reported as possible orphans"
             );
@@ -142,12 +132,12 @@ pub(crate) fn check_contacts(evidence: &RunEvidence<'_>, found: &mut Vec<Violati
 
 /// Checks that each address of an invoice gets at most one e-mail about it, and that no other
 /// address gets one.
-pub(crate) fn check_mails(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_mails(evidence: &RunEvidence<'_>, found: &mut Findings) {
     let names = evidence::source_ids(evidence, "Invoice");
     let mut count: BTreeMap<(&str, &str), u32> = BTreeMap::new();
     for mail in &evidence.objects.mails {
         let invoice = text(mail, "invoice_id");
-        let of = evidence.objects.invoices.iter().find(|one| text(one, "id") == invoice);
+        let of = find(&evidence.objects.invoices, "id", invoice);
         let source = of.map_or("", |one| text(one, "source_id"));
         let name = names.get(source).map_or("", |(name, _)| name.as_str());
         let to = text(mail, "to");
@@ -163,16 +153,14 @@ pub(crate) fn check_mails(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>
 }
 
 /// Returns the recurring charges made from an earlier charge, with the path of each.
-fn made_charges<'a>(evidence: &RunEvidence<'a>) -> Vec<(&'a str, &'a str)> {
-    let all = evidence.arrivals.iter();
-    let done = all.filter(|one| one.effect == Some(SCHEDULE_EFFECT) && one.status == 200);
-    done.map(|one| (text(&one.reply, "id"), one.name.1.as_str())).collect()
+fn made_charges<'a>(evidence: &RunEvidence<'a>) -> impl Iterator<Item = (&'a str, &'a str)> {
+    let done = evidence.arrivals_of(SCHEDULE_EFFECT).filter(|one| one.status == 200);
+    done.map(|one| (text(&one.reply, "id"), one.name.1.as_str()))
 }
 
 /// Returns true if a recurring charge is ours although it carries no mark.
 pub(crate) fn is_unmarked(evidence: &RunEvidence<'_>, charge: &Value) -> bool {
-    mark_of(charge).is_empty()
-        && made_charges(evidence).iter().any(|(id, _)| *id == text(charge, "id"))
+    mark_of(charge).is_empty() && made_charges(evidence).any(|(id, _)| id == text(charge, "id"))
 }
 
 fn schedule_intents<'a>(evidence: &RunEvidence<'a>) -> impl Iterator<Item = &'a IntentHistory> {
@@ -181,25 +169,19 @@ fn schedule_intents<'a>(evidence: &RunEvidence<'a>) -> impl Iterator<Item = &'a 
 
 /// Checks that no recurring charge is the result of two documents, and that each charge from an
 /// earlier one has an effect of its own.
-pub(crate) fn check_counts(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_counts(evidence: &RunEvidence<'_>, found: &mut Findings) {
     let mut owners: BTreeMap<&str, &str> = BTreeMap::new();
     let mut wanted: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for story in schedule_intents(evidence) {
         let source = story.intent.source_id.as_str();
         wanted.entry(&story.intent.request.path).or_default().insert(source);
-        let before = result_id(story).and_then(|id| owners.insert(id, source));
-        if let Some(other) = before {
+        if let Some(other) = result_id(story).and_then(|id| owners.insert(id, source)) {
             let text =
                 format!("{other} and {source} have the same recurring charge as their result");
             found.push(Violation::new("law 5", text));
         }
     }
-    let mut there: BTreeMap<&str, usize> = BTreeMap::new();
-    for (_, path) in made_charges(evidence) {
-        let seen = there.entry(path).or_default();
-        *seen = seen.saturating_add(1);
-    }
-    for (path, count) in there {
+    for (path, count) in count_each(made_charges(evidence).map(|(_, path)| path)) {
         let most = wanted.get(path).map_or(0, BTreeSet::len);
         if count > most {
             let text = format!("{path} made {count} recurring charges for {most} documents");
@@ -223,12 +205,11 @@ pub(crate) fn missing_part(evidence: &RunEvidence<'_>, doc: &Doc) -> Option<Stri
     let Some(id) = own.filter_map(result_id).last() else {
         return Some("it has no recurring charge".to_owned());
     };
-    let mut charges = evidence.objects.recurring.iter();
-    let Some(charge) = charges.find(|charge| text(charge, "id") == id) else {
+    let Some(charge) = find(&evidence.objects.recurring, "id", id) else {
         return Some(format!("the recurring charge {id} does not exist"));
     };
     let path = format!("/v1/charges/{}/schedule", one.charge);
-    if !made_charges(evidence).contains(&(id, path.as_str())) {
+    if !made_charges(evidence).any(|made| made == (id, &*path)) {
         return Some(format!("{id} was not made from its charge {}", one.charge));
     }
     let said = doc.mark(doc.generation).zip(doc.text()).map(|(mark, said)| mark.tag(&said));

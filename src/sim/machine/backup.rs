@@ -11,9 +11,8 @@ use crate::model::record::Record;
 use crate::sim::machine::journal;
 use crate::sim::machine::process::{Machine, copy};
 use crate::sim::plan::trouble::StateLoss;
-use crate::store::backup::write;
-use crate::store::backup::write::BackupSource;
-use crate::store::disk::traits::{Disk, MemoryDisk};
+use crate::store::backup::write::{self, BackupSource};
+use crate::store::disk::traits::{Disk, MemoryDisk, to_u64};
 use crate::store::error::OpenError;
 use crate::store::index::buffered::BufferedIndex;
 use crate::store::index::ordered::{Index, MemoryIndex};
@@ -22,8 +21,7 @@ use crate::store::read_model::model::ReadModel;
 use crate::store::state::compact::{
     Archive, ArchivePolicy, CompactionLock, CompactionRequest, Compactor,
 };
-use crate::store::state::index;
-use crate::store::state::index::MemorySlots;
+use crate::store::state::index::{self, MemorySlots};
 use crate::store::state::rollback::next_epoch;
 use crate::store::vault::frame::VaultError;
 use crate::store::vault::values::Vault;
@@ -32,9 +30,7 @@ use crate::store::writer::handle::Writer;
 
 /// Lost part of the journal's end, in bytes.
 const TAIL_BYTES: usize = 700;
-
 const JOURNAL: &str = "journal/";
-
 const VAULT: &str = "vault/";
 
 #[derive(Debug, Clone)]
@@ -110,10 +106,9 @@ impl Machine {
         let Some(last) = journal::allowed_counts(&self.journal).pop() else { return };
         let (file, _, end) = last.place;
         let from = end.saturating_sub(TAIL_BYTES);
-        let (Ok(offset), zeros) = (u64::try_from(from), vec![0; end.saturating_sub(from)]) else {
-            return;
-        };
-        drop(self.journal.write_at(&file, offset, &zeros).and_then(|()| self.journal.sync(&file)));
+        let zeros = vec![0; end.saturating_sub(from)];
+        let written = self.journal.write_at(&file, to_u64(from), &zeros);
+        drop(written.and_then(|()| self.journal.sync(&file)));
     }
 
     /// Returns true if the next start trusts the index, which then knows the end of the journal.
@@ -185,11 +180,8 @@ fn collect_sealed(
         };
         found.insert(text.to_owned(), opens);
     }
-    for one in value.as_array().into_iter().flatten() {
-        collect_sealed(vault, one, found);
-    }
-    for (key, one) in value.as_map().into_iter().flatten() {
-        collect_sealed(vault, key, found);
+    let fields = value.as_map().into_iter().flatten().flat_map(|(key, one)| [key, one]);
+    for one in value.as_array().into_iter().flatten().chain(fields) {
         collect_sealed(vault, one, found);
     }
 }

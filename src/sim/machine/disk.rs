@@ -84,12 +84,11 @@ impl SimDisk {
     }
 
     pub(crate) fn swap(&self, files: BTreeMap<String, Vec<u8>>) {
-        let settled = |visible: Vec<u8>| {
+        let settled = files.into_iter().map(|(name, visible)| {
             let durable = Some(visible.clone());
-            DiskFile { visible, durable, unsynced: Vec::new() }
-        };
-        *self.files.lock() =
-            files.into_iter().map(|(name, bytes)| (name, settled(bytes))).collect();
+            (name, DiskFile { visible, durable, unsynced: Vec::new() })
+        });
+        *self.files.lock() = settled.collect();
     }
 
     /// Changes the disk, unless the machine is dead or dies before or after the change.
@@ -120,21 +119,15 @@ impl SimDisk {
 /// Keeps the part of a file that survives a power failure.
 fn lose_unsynced(file: &mut DiskFile, dice: &mut Dice) {
     let unsynced = std::mem::take(&mut file.unsynced);
-    let sectors: Vec<(usize, &[u8])> =
+    let mut kept: Vec<(usize, &[u8])> =
         unsynced.iter().flat_map(|(offset, bytes)| by_sector(*offset, bytes)).collect();
     let manner = dice.below(4);
-    let prefix = dice.index(sectors.len().saturating_add(1));
-    let mut kept: Vec<(usize, &[u8])> = Vec::new();
-    for (place, sector) in sectors.into_iter().enumerate() {
-        let keep = match manner {
-            0 => false,
-            1 => true,
-            2 => place < prefix,
-            _ => dice.percent(50),
-        };
-        if keep {
-            kept.push(sector);
-        }
+    let prefix = dice.index(kept.len().saturating_add(1));
+    match manner {
+        0 => kept.clear(),
+        1 => {}
+        2 => kept.truncate(prefix),
+        _ => kept.retain(|_| dice.percent(50)),
     }
     if file.durable.is_none() && kept.is_empty() {
         return;
@@ -285,7 +278,6 @@ impl Wire for CrashWire {
     }
 }
 
-/// The power; clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct MachinePower {
     state: Arc<Mutex<PowerState>>,
@@ -373,11 +365,10 @@ impl DiskCapacity {
     pub(crate) fn check_write(&self, grows: bool) -> io::Result<()> {
         let mut state = self.0.lock();
         let now = Instant::now();
-        let refusal = state.refusal.filter(|(_, until)| now < *until).map(|(refusal, _)| refusal);
-        let kind = match refusal {
-            Some(DiskRefusal::Full) if grows => io::ErrorKind::StorageFull,
-            Some(DiskRefusal::ReadOnly) => io::ErrorKind::ReadOnlyFilesystem,
-            Some(DiskRefusal::Full) | None => return Ok(()),
+        let kind = match state.refusal.filter(|(_, until)| now < *until) {
+            Some((DiskRefusal::Full, _)) if grows => io::ErrorKind::StorageFull,
+            Some((DiskRefusal::ReadOnly, _)) => io::ErrorKind::ReadOnlyFilesystem,
+            Some((DiskRefusal::Full, _)) | None => return Ok(()),
         };
         state.was_refused = true;
         Err(kind.into())

@@ -20,11 +20,8 @@ use crate::sim::machine::disk::SimDisk;
 use crate::sim::plan::parts::add;
 
 const HEADER_BYTES: usize = 64;
-
 const PREFIX_BYTES: usize = 12;
-
 const FIXED_BYTES: usize = 49;
-
 const MAGIC: &[u8] = b"RkJ1";
 
 /// A durable record, which no power failure can remove.
@@ -91,19 +88,17 @@ pub type CallName = (String, String, String);
 
 /// Returns the JSON pointer to our name in the body of a call, if the call carries one.
 pub fn name_pointer(method: &str, path: &str) -> Option<&'static str> {
-    match (method, path) {
-        ("POST", "/invoices") => Some("/source_id"),
-        (
-            "POST",
-            "/v1/cards"
-            | "/v1/banks"
-            | "/v1/tokens"
-            | "/v1/recurring/charges"
-            | "/v1/charges"
-            | "/v1/credits"
-            | "/api/v1/merchant_applications/sign_up",
-        ) => Some("/reference"),
-        ("POST", "/api/v1/merchant_applications") => Some("/merchant_application/reference"),
+    match path {
+        _ if method != "POST" => None,
+        "/invoices" => Some("/source_id"),
+        "/v1/cards"
+        | "/v1/banks"
+        | "/v1/tokens"
+        | "/v1/recurring/charges"
+        | "/v1/charges"
+        | "/v1/credits"
+        | "/api/v1/merchant_applications/sign_up" => Some("/reference"),
+        "/api/v1/merchant_applications" => Some("/merchant_application/reference"),
         _ => None,
     }
 }
@@ -128,17 +123,8 @@ pub struct AllowedCalls {
 }
 
 impl AllowedCalls {
-    pub fn allowed_count(&mut self, disk: &SimDisk, name: &CallName) -> u32 {
-        self.read(disk);
-        self.allowed.get(name).copied().unwrap_or(0)
-    }
-
-    pub fn read_all(&mut self, disk: &SimDisk) -> BTreeMap<CallName, u32> {
-        self.read(disk);
-        self.allowed.clone()
-    }
-
-    fn read(&mut self, disk: &SimDisk) {
+    /// Returns the numbers with the records that became durable since the last call.
+    pub fn read(&mut self, disk: &SimDisk) -> &BTreeMap<CallName, u32> {
         for entry in self.reader.read_new(disk) {
             if let Record::Intent(intent) = &entry.record {
                 let name = name_of(intent);
@@ -152,10 +138,10 @@ impl AllowedCalls {
                 add(&mut self.allowed, name, 1);
             }
         }
+        &self.allowed
     }
 }
 
-/// An intent with its whole history in the journal.
 #[derive(Debug, Clone)]
 pub struct IntentHistory {
     pub intent: Intent,
@@ -167,11 +153,17 @@ impl IntentHistory {
         matches!(self.progress.last(), Some((_, IntentProgress::Done { .. })))
     }
 
+    /// Returns, for each progress, the reason why the intent was then on hold.
+    pub fn hold_reasons(&self) -> impl DoubleEndedIterator<Item = Option<&str>> {
+        self.progress.iter().map(|(_, progress)| {
+            let IntentProgress::OnHold { reason, observation: _ } = progress else { return None };
+            Some(reason.as_str())
+        })
+    }
+
+    /// Returns the reason why the intent is on hold at the end.
     pub fn hold_reason(&self) -> Option<&str> {
-        let (_, IntentProgress::OnHold { reason, observation: _ }) = self.progress.last()? else {
-            return None;
-        };
-        Some(reason)
+        self.hold_reasons().next_back().flatten()
     }
 
     /// Returns true if the intent was given up without proof, and so may have left an orphan.

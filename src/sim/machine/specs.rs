@@ -12,7 +12,6 @@ use serde_json::Value;
 use crate::base::hash::{Digest, canonical, sha256};
 use crate::base::id::{Key, Kind, Name};
 use crate::base::money::Currency;
-use crate::engine::handles::shared::SecretError;
 use crate::engine::known::files::SpecSource;
 use crate::kinds::register;
 use crate::kinds::schema::kind::{AttachmentFiles, CheckCx, FileProblem, Stamp};
@@ -28,7 +27,6 @@ pub(crate) type SharedTree = Arc<Mutex<DocTree>>;
 /// A document with a readable name, and its manifest if it is valid.
 type ReadDocument = (Key, Option<Arc<PackedManifest>>);
 
-/// Manifests from the texts of a tree.
 #[derive(Debug)]
 pub(crate) struct SimSpecs {
     tree: SharedTree,
@@ -54,10 +52,8 @@ impl SpecSource for SimSpecs {
         let before = std::mem::take(&mut self.desired);
         let tree = self.tree.lock().clone();
         self.desired = Arc::new(self.read(&tree));
-        let keys = |desired: &Desired| -> BTreeSet<Key> {
-            desired.manifests.keys().chain(&desired.broken).cloned().collect()
-        };
-        keys(&before).union(&keys(&self.desired)).cloned().collect()
+        let both = [&before, &self.desired];
+        both.iter().flat_map(|tree| tree.manifests.keys().chain(&tree.broken)).cloned().collect()
     }
 
     fn verify(&mut self) -> BTreeSet<Key> {
@@ -137,6 +133,7 @@ fn read_manifest(key: &Key, header: &DocHeader, text: &str) -> Option<Manifest> 
         return None;
     }
     let annotations = annotations(&header.metadata.annotations);
+    let file = format!("{}.yaml", key.name).into();
     let both = serde_json::json!({"spec": read.spec, "annotations": annotations});
     Some(Manifest {
         key: key.clone(),
@@ -146,12 +143,7 @@ fn read_manifest(key: &Key, header: &DocHeader, text: &str) -> Option<Manifest> 
         spec: read.spec,
         references: read.references,
         files: read.files.into_iter().filter_map(|one| one.file).collect(),
-        place: DocumentPlace {
-            file: format!("{}.yaml", key.name).into(),
-            line: 1,
-            offset: 0,
-            length: text.len(),
-        },
+        place: DocumentPlace { file, line: 1, offset: 0, length: text.len() },
     })
 }
 
@@ -184,13 +176,7 @@ fn drop_unresolved(desired: &mut Desired) {
 
 /// Folder that holds every attachment.
 #[derive(Debug)]
-pub(crate) struct AttachedFiles;
-
-pub(crate) fn read_attachment(path: &str, digest: Digest) -> Result<Vec<u8>, SecretError> {
-    let message = format!("there is no letter {path} of that content");
-    let bytes = path.as_bytes().to_vec();
-    if sha256(&bytes) == digest { Ok(bytes) } else { Err(SecretError { message }) }
-}
+struct AttachedFiles;
 
 impl AttachmentFiles for AttachedFiles {
     fn inspect(&self, path: &str) -> Result<AttachedFile, FileProblem> {

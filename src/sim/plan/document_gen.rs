@@ -2,9 +2,8 @@
 
 use crate::sim::plan::chance::Dice;
 use crate::sim::plan::documents::{Breakage, Doc, DocBody, DocTree, FileChange};
-use crate::sim::plan::requests::{PersonRequest, ScriptStep};
+use crate::sim::plan::requests::ScriptStep;
 
-/// Draws the files of the beginning.
 pub(crate) fn draw_files(dice: &mut Dice) -> DocTree {
     let mut tree = DocTree::new();
     for merchant in 0..dice.between(1, 12).max(8).saturating_sub(7).min(3) {
@@ -79,14 +78,7 @@ fn draw_document(tree: &DocTree, merchant: &str, kind: &str, dice: &mut Dice) ->
         }
         _ => DocBody::Contact { merchant: owner, hold: false },
     });
-    let letter = match body {
-        DocBody::Merchant | DocBody::Opened { .. } => "m",
-        DocBody::Application { .. } => "a",
-        DocBody::Contact { .. } => "c",
-        DocBody::Invoice { .. } => "i",
-        DocBody::Card { .. } => "s",
-        DocBody::Recurring { .. } | DocBody::FromCharge(_) => "r",
-    };
+    let (_, letter) = body.kind_and_letter();
     let taken = |number: &u32| !tree.contains_key(&format!("{letter}{number}-{merchant}"));
     let number = (0..u32::MAX).find(taken).unwrap_or(0);
     Doc::new(&format!("{letter}{number}-{merchant}"), body)
@@ -99,9 +91,8 @@ pub(crate) fn amount(dice: &mut Dice) -> i64 {
 pub(crate) fn draw_steps(files: &DocTree, dice: &mut Dice) -> Vec<ScriptStep> {
     let mut tree = files.clone();
     let mut removed = Vec::new();
-    let count = dice.between(2, 8);
     let mut steps = Vec::new();
-    for _ in 0..count {
+    for _ in 0..dice.between(2, 8) {
         let mut changes = Vec::new();
         for _ in 0..dice.between(1, 4) {
             let made = draw_change(&tree, &mut removed, dice).unwrap_or_default();
@@ -190,14 +181,4 @@ fn edit_document(tree: &DocTree, mut doc: Doc, dice: &mut Dice) -> Doc {
         }
     }
     doc
-}
-
-/// Draws further requests, step by step. They use dice of their own, so that files stay as they
-/// are.
-pub(crate) fn add_requests(steps: &mut [ScriptStep], dice: &mut Dice) {
-    for step in steps {
-        if dice.percent(10) {
-            step.requests.push(PersonRequest::Refresh);
-        }
-    }
 }

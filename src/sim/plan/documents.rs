@@ -12,21 +12,19 @@ use derive_more::Display;
 use crate::base::hash::{Mark, SourceId};
 use crate::base::id::Key;
 
-/// Name of the partner in every run.
 pub const PARTNER: &str = "acme";
 
 #[derive(Debug, Display, Clone, PartialEq, Eq)]
-#[display("{name} {body:?} generation {generation}{}", self.removal_note())]
+#[display("{name} {body:?} generation {generation}{}",
+    if *removes_object { ", its object is removed with it" } else { "" })]
 pub struct Doc {
     /// Name, unique among the documents of all kinds in the world.
     pub name: String,
-    /// `reckon.dev/generation`.
     pub generation: u32,
     pub body: DocBody,
     /// `reckon.dev/deletion: delete` on a document other than a saved method: its object ends with
     /// it.
     pub removes_object: bool,
-    /// Error in the text, if it has one.
     pub broken: Option<Breakage>,
 }
 
@@ -54,6 +52,20 @@ pub enum DocBody {
     FromCharge(FromCharge),
 }
 
+impl DocBody {
+    /// Returns the kind, and the first letter of drawn names of this kind.
+    pub(crate) fn kind_and_letter(&self) -> (&'static str, char) {
+        match self {
+            Self::Merchant | Self::Opened { .. } => ("Merchant", 'm'),
+            Self::Application { .. } => ("MerchantApplication", 'a'),
+            Self::Contact { .. } => ("Contact", 'c'),
+            Self::Invoice { .. } => ("Invoice", 'i'),
+            Self::Card { .. } => ("SavedMethod", 's'),
+            Self::Recurring { .. } | Self::FromCharge(_) => ("RecurringCharge", 'r'),
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Breakage {
     /// The text is not YAML, so not even the name is readable.
@@ -71,20 +83,8 @@ impl Doc {
         Self { name: name.to_owned(), generation: 0, body, removes_object: false, broken: None }
     }
 
-    fn removal_note(&self) -> &'static str {
-        if self.removes_object { ", its object is removed with it" } else { "" }
-    }
-
-    /// Returns the kind as the YAML names it.
     pub fn kind(&self) -> &'static str {
-        match self.body {
-            DocBody::Merchant | DocBody::Opened { .. } => "Merchant",
-            DocBody::Application { .. } => "MerchantApplication",
-            DocBody::Contact { .. } => "Contact",
-            DocBody::Invoice { .. } => "Invoice",
-            DocBody::Card { .. } => "SavedMethod",
-            DocBody::Recurring { .. } | DocBody::FromCharge(_) => "RecurringCharge",
-        }
+        self.body.kind_and_letter().0
     }
 
     /// Returns the merchant's name; a merchant document is its own.
@@ -99,7 +99,6 @@ impl Doc {
         }
     }
 
-    /// Returns the names of the documents that this one refers to.
     pub fn references(&self) -> Vec<&str> {
         match &self.body {
             DocBody::Merchant | DocBody::Application { .. } => Vec::new(),
@@ -123,7 +122,6 @@ impl Doc {
         Some(SourceId::new(PARTNER, &key, generation))
     }
 
-    /// Returns the mark of the same effect.
     pub fn mark(&self, generation: u32) -> Option<Mark> {
         self.source_id(generation).map(|source| source.mark())
     }
@@ -166,7 +164,6 @@ impl Doc {
         Some(*amount)
     }
 
-    /// Returns true if the document declares that its object is removed with it.
     pub fn declares_removal(&self) -> bool {
         self.removes_object || matches!(self.body, DocBody::Card { delete: true, .. })
     }
@@ -191,15 +188,13 @@ impl FileChange {
         match self {
             Self::Write(doc) => drop(tree.insert(doc.name.clone(), doc.clone())),
             Self::Remove(name) => drop(tree.remove(name)),
-            Self::Break(name, how) => set_breakage(tree, name, Some(*how)),
-            Self::Mend(name) => set_breakage(tree, name, None),
+            Self::Break(name, how) => {
+                tree.entry(name.clone()).and_modify(|doc| doc.broken = Some(*how));
+            }
+            Self::Mend(name) => {
+                tree.entry(name.clone()).and_modify(|doc| doc.broken = None);
+            }
         }
-    }
-}
-
-fn set_breakage(tree: &mut DocTree, name: &str, broken: Option<Breakage>) {
-    if let Some(doc) = tree.get_mut(name) {
-        doc.broken = broken;
     }
 }
 
@@ -216,7 +211,6 @@ pub struct FromCharge {
 }
 
 impl Doc {
-    /// Returns the text of the document as its author writes it.
     pub fn yaml(&self) -> String {
         let mut text = format!("apiVersion: reckon.dev/v1\nkind: {}\nmetadata:\n", self.kind());
         // Writing into a String cannot fail.
@@ -341,7 +335,7 @@ impl FromCharge {
 }
 
 /// Submissions of one document that the service can distinguish.
-const GENERATIONS_MAX: u32 = 10;
+pub(crate) const GENERATIONS_MAX: u32 = 10;
 
 /// Secrets of every applicant, by the variables that the documents name.
 pub(crate) fn applicant_secrets() -> BTreeMap<String, String> {

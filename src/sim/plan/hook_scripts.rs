@@ -19,52 +19,34 @@ use crate::sim::plan::parts::{add, remove_nth, remove_one};
 
 /// Fully refunded, under a name of the script's choice.
 pub(crate) const FULL_REFUND: i64 = 701;
-
 /// Refunded in two parts, under names derived from the arguments.
 pub(crate) const PARTIAL_REFUNDS: i64 = 702;
-
 /// Answered with a credit to the payer.
 pub(crate) const CREDITED: i64 = 703;
-
-/// Voided.
 pub(crate) const VOID: i64 = 704;
-
 /// Charged again in the same amount, until the chain of causes is too long.
 pub(crate) const ECHO: i64 = 706;
-
 /// Answered with two notifications; so is [`LATE`].
 pub(crate) const NOTIFIED: i64 = 707;
-
 /// Partly refunded, by a script that fails until it is fixed.
 pub(crate) const LATE: i64 = 708;
-
 /// A recurring charge of this amount: its first occurrence is paid early.
 pub(crate) const EARLY: i64 = 711;
-
 /// A recurring charge of this amount: its first occurrence is skipped.
 pub(crate) const SKIP: i64 = 712;
-
 /// First day of the recurring charges of these amounts.
 pub(crate) const START: &str = "2031-01-01";
-
 /// Parts that are refunded of [`PARTIAL_REFUNDS`].
 pub(crate) const PARTIAL_AMOUNTS: [i64; 2] = [50, 100];
-
 pub(crate) const CREDIT_AMOUNT: i64 = 11;
-
 /// Part that is refunded of [`LATE`].
 pub(crate) const LATE_REFUND: i64 = 108;
-
 pub(crate) const FAILURE_MESSAGE: &str = "not mended yet";
-
 /// Place of an unrelated call.
 pub(crate) const FIRST: &str = "// first";
-
 pub(crate) const UNRELATED_CALL: &str = r#"notify("ops", "unrelated", #{name: "unrelated"});"#;
-
 /// Place at which a script fails until it is fixed.
 pub(crate) const FAILS: &str = "// fails";
-
 /// Script that makes a set invalid.
 pub(crate) const WRONG: &str = "fn on_transaction_authorized(event) { refnd(event.data); }\n";
 
@@ -109,15 +91,11 @@ impl SimScriptSet {
     pub(crate) fn edit(&mut self, edit: Edit) {
         if let Edit::Rename(nth) = edit {
             add(&mut self.renamed, nth, 1);
-        } else if !self.has_change(edit) {
+        } else if !self.changed.contains(&edit) {
             self.changed.push(edit);
         } else if edit != Edit::Mend {
             self.changed.retain(|one| *one != edit);
         }
-    }
-
-    fn has_change(&self, edit: Edit) -> bool {
-        self.changed.contains(&edit)
     }
 
     /// Removes everything that fails or is refused.
@@ -129,10 +107,9 @@ impl SimScriptSet {
     /// Returns the set as the engine finds it in the folder.
     pub(crate) fn to_found(&self) -> ScriptSet {
         let sources = self.sources();
-        let set = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         let known = ConfiguredNames {
-            targets: set(&["ops"]),
-            kinds: set(&["Merchant"]),
+            targets: ["ops".to_owned()].into(),
+            kinds: ["Merchant".to_owned()].into(),
             rights: Rights::all(),
             ..ConfiguredNames::default()
         };
@@ -143,12 +120,12 @@ impl SimScriptSet {
     }
 
     fn sources(&self) -> Vec<ScriptSource> {
-        let wrong =
-            self.has_change(Edit::Mistake).then(|| source("wrong".to_owned(), WRONG.to_owned()));
+        let is_wrong = self.changed.contains(&Edit::Mistake);
+        let wrong = is_wrong.then(|| source("wrong".to_owned(), WRONG.to_owned()));
         let all = SCRIPTS.iter().enumerate().map(|(nth, (name, functions))| {
             let functions = functions.trim().split("\n\n");
             let mut texts: Vec<String> = functions.map(|text| self.text(text)).collect();
-            if self.has_change(Edit::Reverse) {
+            if self.changed.contains(&Edit::Reverse) {
                 texts.reverse();
             }
             source(self.name(nth, name), texts.concat())
@@ -164,11 +141,13 @@ impl SimScriptSet {
 
     fn text(&self, function: &str) -> String {
         let mut text = format!("\n{function}\n");
-        if self.has_change(Edit::First) {
+        if self.changed.contains(&Edit::First) {
             text = text.replace(FIRST, UNRELATED_CALL);
         }
-        let fails = format!("throw \"{FAILURE_MESSAGE}\";");
-        if self.has_change(Edit::Mend) { text } else { text.replace(FAILS, &fails) }
+        if !self.changed.contains(&Edit::Mend) {
+            text = text.replace(FAILS, &format!("throw \"{FAILURE_MESSAGE}\";"));
+        }
+        text
     }
 }
 
@@ -177,11 +156,13 @@ fn source(name: String, text: String) -> ScriptSource {
     ScriptSource { display_path: format!("scripts/{path}"), path, text: text.into() }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Display, Clone, Copy, PartialEq, Eq)]
 pub enum EditTime {
     /// At a step, counted from 0.
+    #[display("step {_0}")]
     Step(usize),
     /// While the machine is down, before this life, counted from 1.
+    #[display("before life {_0}")]
     Life(u32),
 }
 
@@ -189,7 +170,6 @@ pub enum EditTime {
 pub enum NotificationFate {
     /// The notification arrives, and its answer is lost.
     AnswerLost,
-    /// The notification is lost, and so is its answer.
     Lost,
     Nobody,
     Refused,
@@ -214,12 +194,7 @@ impl HookPlan {
 impl fmt::Display for HookPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "hooks   answer events")?;
-        for (at, edit) in &self.edits {
-            match at {
-                EditTime::Step(step) => writeln!(f, "scripts step {step}: {edit}")?,
-                EditTime::Life(life) => writeln!(f, "scripts before life {life}: {edit}")?,
-            }
-        }
+        self.edits.iter().try_for_each(|(at, edit)| writeln!(f, "scripts {at}: {edit}"))?;
         self.fates.iter().try_for_each(|(nth, way)| writeln!(f, "notify  number {nth}: {way:?}"))
     }
 }

@@ -10,11 +10,9 @@ use std::fmt;
 use crate::sim::plan::chance::Dice;
 use crate::sim::plan::documents::{DocBody, DocTree};
 use crate::sim::plan::parts::{remove_nth, remove_one};
-use crate::sim::plan::trouble;
-use crate::sim::plan::trouble::{PagingPlan, Storm};
+use crate::sim::plan::trouble::{self, PagingPlan, Storm};
 
 const DICE: u64 = 10;
-
 /// Application webhooks of one run that may be misdelivered: far more than a run has.
 const WEBHOOKS_MAX: u64 = 6;
 
@@ -24,10 +22,10 @@ pub struct NetBehaviour {
     /// Delayed decisions of underwriting; `None` if underwriting decides by itself, once.
     pub delayed_decision: Option<DelayedDecision>,
     pub storms: Vec<Storm>,
-    /// Paging of lists; `None` for whole lists.
+    /// `None` for whole lists.
     pub paging: Option<PagingPlan>,
-    /// Posts of merchants' events; `None` if events are neither posted nor read.
-    pub gateway: Option<EventPosts>,
+    /// Misdelivered posts of merchants' events; `None` if events are neither posted nor read.
+    pub gateway: Option<Vec<Misdelivery>>,
 }
 
 /// Underwriting that declines every application at first.
@@ -38,7 +36,6 @@ pub struct DelayedDecision {
 }
 
 impl NetBehaviour {
-    /// Draws the network of a seed.
     pub(crate) fn new(seed: u64, files: &DocTree) -> Self {
         let mut dice = Dice::new(seed, DICE);
         let applies = files.values().any(|doc| matches!(doc.body, DocBody::Application { .. }));
@@ -67,7 +64,7 @@ impl NetBehaviour {
             || paging.as_mut().is_some_and(|paging| remove_nth(&mut paging.shifts, nth))
             || remove_one(paging, nth)
             || remove_one(delayed_decision, nth)
-            || gateway.as_mut().is_some_and(|posts| remove_nth(&mut posts.misdelivered, nth))
+            || gateway.as_mut().is_some_and(|posts| remove_nth(posts, nth))
             || remove_one(gateway, nth)
     }
 }
@@ -94,27 +91,18 @@ fn draw_misdelivered(thoughts: Option<DelayedDecision>, dice: &mut Dice) -> Vec<
 
 impl fmt::Display for NetBehaviour {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for misdelivery in &self.misdelivered {
-            writeln!(f, "post    {misdelivery}")?;
+        self.misdelivered.iter().try_for_each(|one| writeln!(f, "post    {one}"))?;
+        self.storms.iter().try_for_each(|storm| writeln!(f, "storm   {storm}"))?;
+        self.paging.iter().try_for_each(|paging| write!(f, "{paging}"))?;
+        if let Some(posts) = &self.gateway {
+            writeln!(f, "events  are posted")?;
+            posts.iter().try_for_each(|misdelivery| writeln!(f, "event   {misdelivery}"))?;
         }
-        for storm in &self.storms {
-            writeln!(f, "storm   {storm}")?;
-        }
-        if let Some(paging) = &self.paging {
-            write!(f, "{paging}")?;
-        }
-        if let Some(gateway) = &self.gateway {
-            write!(f, "{gateway}")?;
-        }
-        match self.delayed_decision {
-            Some(DelayedDecision { approves_after_s: Some(seconds) }) => {
-                writeln!(f, "decide  every application is declined, and approved {seconds} s later")
-            }
-            Some(DelayedDecision { approves_after_s: None }) => {
-                writeln!(f, "decide  every application is declined")
-            }
-            None => Ok(()),
-        }
+        let Some(DelayedDecision { approves_after_s }) = self.delayed_decision else {
+            return Ok(());
+        };
+        let then = approves_after_s.map(|seconds| format!(", and approved {seconds} s later"));
+        writeln!(f, "decide  every application is declined{}", then.unwrap_or_default())
     }
 }
 
@@ -169,11 +157,8 @@ pub(crate) const EVENT_DICE: u64 = 12;
 /// Worlds in which events are posted, in percent of the worlds with network behaviour beyond single
 /// calls.
 const EVENT_WORLDS: u64 = 30;
-
 /// Posts of one run that may be misdelivered: about as many as a run has.
 const POSTS: u64 = 60;
-
-/// Posts that are misdelivered, in percent.
 const MISDELIVERED_PERCENT: u64 = 40;
 
 /// Detours of posts. Every post may be missed, since the list of events shows its event all the
@@ -189,31 +174,17 @@ const EVENT_DETOURS: &[Detour] = &[
     Detour::Swallowed,
 ];
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct EventPosts {
-    pub misdelivered: Vec<Misdelivery>,
-}
-
-pub(crate) fn draw_event_posts(dice: &mut Dice) -> EventPosts {
-    let misdelivered = (1..=POSTS).filter_map(|nth| draw_event_misdelivery(nth, dice)).collect();
-    EventPosts { misdelivered }
-}
-
-fn draw_event_misdelivery(nth: u64, dice: &mut Dice) -> Option<Misdelivery> {
-    let detour = dice.pick(EVENT_DETOURS).copied()?;
-    let seconds = match dice.below(4) {
-        0 | 1 => dice.between(1, 90),
-        2 => dice.between(100, 900),
-        _ => dice.between(1_800, 7_200),
+pub(crate) fn draw_event_posts(dice: &mut Dice) -> Vec<Misdelivery> {
+    let misdelivery = |nth| {
+        let detour = dice.pick(EVENT_DETOURS).copied()?;
+        let seconds = match dice.below(4) {
+            0 | 1 => dice.between(1, 90),
+            2 => dice.between(100, 900),
+            _ => dice.between(1_800, 7_200),
+        };
+        dice.percent(MISDELIVERED_PERCENT).then_some(Misdelivery { nth, detour, seconds })
     };
-    dice.percent(MISDELIVERED_PERCENT).then_some(Misdelivery { nth, detour, seconds })
-}
-
-impl fmt::Display for EventPosts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "events  are posted")?;
-        self.misdelivered.iter().try_for_each(|misdelivery| writeln!(f, "event   {misdelivery}"))
-    }
+    (1..=POSTS).filter_map(misdelivery).collect()
 }
 
 #[cfg(test)]

@@ -15,7 +15,6 @@ pub(crate) fn remove_nth<T>(list: &mut Vec<T>, nth: &mut usize) -> bool {
     found
 }
 
-/// Removes a part that may be there once.
 pub(crate) fn remove_one<T>(part: &mut Option<T>, nth: &mut usize) -> bool {
     if *nth == 0 {
         return part.take().is_some();
@@ -29,6 +28,16 @@ pub(crate) fn count_parts(remove_part: impl FnOnce(&mut usize) -> bool) -> usize
     let mut beyond = usize::MAX;
     remove_part(&mut beyond);
     usize::MAX.saturating_sub(beyond)
+}
+
+/// Counts equal keys.
+pub(crate) fn count_each<K: Ord>(keys: impl IntoIterator<Item = K>) -> BTreeMap<K, usize> {
+    let mut counts: BTreeMap<K, usize> = BTreeMap::new();
+    for key in keys {
+        let count = counts.entry(key).or_default();
+        *count = count.saturating_add(1);
+    }
+    counts
 }
 
 /// Adds to the count of a key, and returns the new count.

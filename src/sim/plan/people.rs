@@ -19,9 +19,7 @@ const DICE: u64 = 8;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct People {
-    /// Person who settles intents on hold; most worlds have none.
     pub settler: Option<Settler>,
-    /// Limits; most worlds have none.
     pub limits: Vec<SimLimit>,
     /// Total of a plan, in minor units, above which two people must approve.
     pub above: Option<i64>,
@@ -142,7 +140,9 @@ pub struct SimLimit {
 }
 
 /// A person who approves plans that a limit blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Display, Clone, Copy, PartialEq, Eq)]
+#[display("person  {name} reads the plan every {every_s} s, and approves {times} plans after \
+    {thinks_s} s{}", if *ceilings { ", with a ceiling for each amount" } else { "" })]
 pub struct Approver {
     pub name: &'static str,
     /// Seconds between two looks at the plan.
@@ -240,28 +240,15 @@ fn section<'a>(bounds: impl Iterator<Item = &'a SimLimit>) -> LimitSet {
     section
 }
 
-impl LimitQuantity {
-    fn key(self) -> &'static str {
-        QUANTITIES.iter().find(|(what, ..)| *what == self).map_or("", |(_, word, ..)| word)
-    }
-}
-
 impl SimLimit {
     /// Name of the limit, as the plan shows it.
     pub fn name(&self) -> String {
+        let row = QUANTITIES.iter().find(|(what, ..)| *what == self.what);
+        let key = row.map_or("", |(_, key, ..)| key);
         match &self.merchant {
-            None => format!("policy.limits.{}", self.what.key()),
-            Some(merchant) => format!("policy.limits.merchants.{merchant}.{}", self.what.key()),
+            None => format!("policy.limits.{key}"),
+            Some(merchant) => format!("policy.limits.merchants.{merchant}.{key}"),
         }
-    }
-}
-
-impl fmt::Display for Approver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, every_s, thinks_s, times, ceilings } = self;
-        let most = if *ceilings { ", with a ceiling for each amount" } else { "" };
-        write!(f, "person  {name} reads the plan every {every_s} s, ")?;
-        write!(f, "and approves {times} plans after {thinks_s} s{most}")
     }
 }
 

@@ -33,7 +33,6 @@ impl ScriptStep {
 
 #[derive(Debug, Display, Clone, PartialEq, Eq)]
 pub enum PersonRequest {
-    /// Reads everything that the service shows.
     #[display("read everything at the service")]
     Refresh,
     Command(PersonCommand),
@@ -50,44 +49,19 @@ pub struct PersonCommand {
     pub action: CommandAction,
 }
 
-/// Action of a command. Amounts are in minor units of the dollar.
+/// Action of a command. Amounts are in minor units of the dollar, `of` names an earlier command, and
+/// `hold` authorises an amount without capturing it. `Pay` and `Ignore` concern the first pending
+/// occurrence of a recurring charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandAction {
-    /// Charges a saved method; `hold` authorises the amount without capturing it.
-    Charge {
-        method: String,
-        amount: i64,
-        hold: bool,
-    },
-    Credit {
-        method: String,
-        amount: i64,
-    },
-    /// Refunds the charge of another command.
-    Refund {
-        of: String,
-        amount: i64,
-    },
-    Void {
-        of: String,
-    },
-    /// Captures the authorisation of another command.
-    Capture {
-        of: String,
-        amount: i64,
-    },
-    Sign {
-        of: String,
-    },
-    /// Pays the first pending occurrence of a recurring charge.
-    Pay {
-        recurring: String,
-    },
-    /// Skips the first pending occurrence.
-    Ignore {
-        recurring: String,
-    },
-    /// Changes the merchant's own data.
+    Charge { method: String, amount: i64, hold: bool },
+    Credit { method: String, amount: i64 },
+    Refund { of: String, amount: i64 },
+    Void { of: String },
+    Capture { of: String, amount: i64 },
+    Sign { of: String },
+    Pay { recurring: String },
+    Ignore { recurring: String },
     Own(MerchantCommand),
 }
 
@@ -109,7 +83,7 @@ impl CommandAction {
             Self::Sign { .. } => "sign",
             Self::Pay { .. } => "pay",
             Self::Ignore { .. } => "ignore",
-            Self::Own(own) => own.verb(),
+            Self::Own(own) => own.verb_and_effect().0,
         }
     }
 }
@@ -127,36 +101,20 @@ pub(crate) const MERCHANT_EFFECTS: [&str; 6] = [
 /// Commands on the merchant's own data. No two commands name the same version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MerchantCommand {
-    Details {
-        version: u64,
-    },
+    /// Changes the name of its contact person.
+    Details { version: u64 },
     /// Renames the account for cards, or for electronic checks.
-    Account {
-        bank: bool,
-        version: u64,
-    },
+    Account { bank: bool, version: u64 },
     /// Clears its transactions and recurring charges.
     Purge,
     /// Deletes one of its recurring charges.
-    Delete {
-        nth: usize,
-    },
+    Delete { nth: usize },
     /// Saves a fresh token of a card or a bank account for its contact.
-    Vault {
-        bank: bool,
-    },
+    Vault { bank: bool },
 }
 
 impl MerchantCommand {
-    pub(crate) fn verb(&self) -> &'static str {
-        self.row().0
-    }
-
-    pub(crate) fn effect(&self) -> &'static str {
-        self.row().1
-    }
-
-    fn row(&self) -> (&'static str, &'static str) {
+    pub(crate) fn verb_and_effect(&self) -> (&'static str, &'static str) {
         match self {
             Self::Details { .. } => ("merchant", "merchant.change"),
             Self::Account { bank: false, .. } => ("account", "account.change"),
@@ -190,7 +148,6 @@ pub struct PayerPayment {
 /// Worlds in which people give commands, in percent.
 const WORLDS: u64 = 80;
 
-/// Adds commands about the documents of the beginning.
 pub(crate) fn add_commands(files: &DocTree, steps: &mut [ScriptStep], dice: &mut Dice) {
     if !dice.percent(WORLDS) {
         return;
@@ -207,64 +164,56 @@ pub(crate) fn add_commands(files: &DocTree, steps: &mut [ScriptStep], dice: &mut
     }
 }
 
-/// Draws one command, about a document or about the result of an earlier command.
 fn draw_command(
     files: &DocTree,
     given: &[PersonCommand],
     name: String,
     dice: &mut Dice,
 ) -> Option<PersonCommand> {
-    if dice.percent(50)
-        && let Some(earlier) = dice.pick(given)
-    {
-        let action = follow_up_action(earlier, dice)?;
-        return Some(PersonCommand { name, merchant: earlier.merchant.clone(), action });
-    }
     let of =
         |kind: &str| -> Vec<&Doc> { files.values().filter(|doc| doc.kind() == kind).collect() };
-    if dice.percent(30) {
+    let (merchant, action) = if dice.percent(50)
+        && let Some(earlier) = dice.pick(given)
+    {
+        (&*earlier.merchant, follow_up_action(earlier, dice)?)
+    } else if dice.percent(30) {
         let doc = *dice.pick(&of("RecurringCharge"))?;
         let recurring = doc.name.clone();
-        let pays = dice.percent(70);
-        let action = if pays {
+        let action = if dice.percent(70) {
             CommandAction::Pay { recurring }
         } else {
             CommandAction::Ignore { recurring }
         };
-        return Some(PersonCommand { name, merchant: doc.merchant().to_owned(), action });
-    }
-    let doc = *dice.pick(&of("SavedMethod"))?;
-    let (method, amount) = (doc.name.clone(), amount(dice));
-    let action = if dice.percent(30) {
-        CommandAction::Credit { method, amount }
+        (doc.merchant(), action)
     } else {
-        let hold = dice.percent(50) && matches!(doc.body, DocBody::Card { bank: false, .. });
-        CommandAction::Charge { method, amount, hold }
+        let doc = *dice.pick(&of("SavedMethod"))?;
+        let (method, amount) = (doc.name.clone(), amount(dice));
+        let action = if dice.percent(30) {
+            CommandAction::Credit { method, amount }
+        } else {
+            let hold = dice.percent(50) && matches!(doc.body, DocBody::Card { bank: false, .. });
+            CommandAction::Charge { method, amount, hold }
+        };
+        (doc.merchant(), action)
     };
-    Some(PersonCommand { name, merchant: doc.merchant().to_owned(), action })
+    Some(PersonCommand { name, merchant: merchant.to_owned(), action })
 }
 
 fn follow_up_action(earlier: &PersonCommand, dice: &mut Dice) -> Option<CommandAction> {
     let of = earlier.name.clone();
-    Some(match &earlier.action {
-        CommandAction::Charge { amount, hold: true, .. } if dice.percent(70) => {
-            CommandAction::Capture { of, amount: *amount }
+    if let CommandAction::Charge { amount, hold, .. } = earlier.action {
+        if hold && dice.percent(70) {
+            return Some(CommandAction::Capture { of, amount });
         }
-        CommandAction::Charge { amount, .. } => match dice.below(4) {
+        return Some(match dice.below(4) {
             0 => CommandAction::Void { of },
             1 => CommandAction::Sign { of },
             _ => CommandAction::Refund { of, amount: amount.checked_div(2)?.max(1) },
-        },
-        CommandAction::Credit { .. } => CommandAction::Void { of },
-        CommandAction::Refund { .. } if dice.percent(50) => CommandAction::Void { of },
-        CommandAction::Refund { .. }
-        | CommandAction::Void { .. }
-        | CommandAction::Capture { .. }
-        | CommandAction::Sign { .. }
-        | CommandAction::Pay { .. }
-        | CommandAction::Ignore { .. }
-        | CommandAction::Own(_) => return None,
-    })
+        });
+    }
+    let voids = matches!(earlier.action, CommandAction::Credit { .. })
+        || matches!(earlier.action, CommandAction::Refund { .. }) && dice.percent(50);
+    voids.then_some(CommandAction::Void { of })
 }
 
 /// Draws one of a few amounts, so that some commands are equal.

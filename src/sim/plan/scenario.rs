@@ -18,7 +18,7 @@ use crate::sim::plan::network::{EVENT_DICE, NetBehaviour};
 use crate::sim::plan::people::People;
 use crate::sim::plan::requests::{PayerPayment, PersonRequest};
 use crate::sim::plan::script::SimScript;
-use crate::sim::plan::trouble::Incident;
+use crate::sim::plan::trouble::Trouble;
 use crate::sim::plan::world_parts::{add_trouble, crash, strike_calls};
 use crate::sim::plan::{document_gen, network, requests, trouble, world_parts};
 
@@ -49,7 +49,10 @@ impl SimScript {
         let refuses_duplicates = dice.percent(30);
         let mut files = document_gen::draw_files(&mut dice);
         let mut steps = document_gen::draw_steps(&files, &mut dice);
-        document_gen::add_requests(&mut steps, &mut Dice::new(seed, 5));
+        let mut dice = Dice::new(seed, 5);
+        for step in steps.iter_mut().filter(|_| dice.percent(10)) {
+            step.requests.push(PersonRequest::Refresh);
+        }
         let incidents = trouble::draw_incidents(&mut steps, &mut Dice::new(seed, 9));
         files.extend(document_gen::draw_onboarding(&mut Dice::new(seed, 4)));
         let strikes = draw_strikes(&mut Dice::new(seed, 2));
@@ -146,18 +149,13 @@ fn draw_crash(dice: &mut Dice) -> Crash {
     }
 }
 
-// Hooks of operators, drawn for the worlds that have them. Payers pay on their own, scripts answer
-// the payments, and a person changes the scripts meanwhile.
-
 const DICE: u64 = 13;
-
 /// Worlds with hooks, in percent of the worlds in which events are posted.
 const WORLDS: u64 = 60;
 
 /// Worlds that post events and have hooks, in percent of the worlds with trouble of the store or
 /// the clock.
 const TROUBLED_WORLDS: u64 = 40;
-
 /// Notifications of one run that may be lost: about as many as a run has.
 const NOTIFICATIONS_MAX: u32 = 30;
 
@@ -188,7 +186,10 @@ fn add_hooks(script: &mut SimScript) {
     let fates =
         (1..=NOTIFICATIONS_MAX).filter_map(|nth| Some((nth, draw_fate(&mut dice)?))).collect();
     let mut edits = edits(script.steps.len(), &mut dice);
-    edits.extend(edit_at_restore(&script.incidents));
+    // A restored state runs other scripts than the lost one.
+    let mut mishaps = script.incidents.iter();
+    let restore = mishaps.find(|mishap| matches!(mishap.trouble, Trouble::Restore { .. }));
+    edits.extend(restore.map(|mishap| (EditTime::Step(mishap.at), Edit::First)));
     script.hooks = Some(HookPlan { edits, fates });
     add_trouble(script, &EFFECTS, &mut dice);
     for _ in 0..dice.below(3) {
@@ -249,15 +250,6 @@ fn edits(steps: usize, dice: &mut Dice) -> Vec<(EditTime, Edit)> {
         edits.push((at, edit));
     }
     edits
-}
-
-/// Returns a change of the scripts at a restore, so that the restored state runs other scripts than
-/// the lost one.
-fn edit_at_restore(mishaps: &[Incident]) -> Option<(EditTime, Edit)> {
-    mishaps.iter().find_map(|mishap| {
-        let Incident::Restore { at, .. } = mishap else { return None };
-        Some((EditTime::Step(*at), Edit::First))
-    })
 }
 
 fn draw_fate(dice: &mut Dice) -> Option<NotificationFate> {

@@ -12,17 +12,14 @@ use crate::sim::plan::people::People;
 use crate::sim::plan::requests::ScriptStep;
 use crate::sim::plan::trouble::Incident;
 
-/// Everything that happens in a run.
 #[derive(Debug, Clone)]
 pub struct SimScript {
     /// Seed for the decisions that the script leaves open.
     pub seed: u64,
-    /// Part of the service that exists.
     pub surface: ServiceSurface,
     /// Set if the service refuses a second invoice of one name instead of showing the first.
     pub refuses_duplicates: bool,
     pub files: DocTree,
-    /// Changes and requests of people, in order.
     pub steps: Vec<ScriptStep>,
     pub strikes: Vec<Strike>,
     pub incidents: Vec<Incident>,
@@ -86,27 +83,15 @@ impl fmt::Display for SimScript {
         let refuses = if self.refuses_duplicates { "refused" } else { "shown" };
         writeln!(f, "surface {:?}, a repeated source_id is {refuses}", self.surface)?;
         write!(f, "{}", self.people)?;
-        for doc in self.files.values() {
-            writeln!(f, "file    {doc}")?;
+        self.files.values().try_for_each(|doc| writeln!(f, "file    {doc}"))?;
+        for ScriptStep { wait_ms, restart, changes, requests } in &self.steps {
+            let when = format!("after {wait_ms} ms{}", if *restart { ", restart" } else { "" });
+            changes.iter().try_for_each(|change| writeln!(f, "edit    {when}: {change}"))?;
+            requests.iter().try_for_each(|request| writeln!(f, "request {when}: {request}"))?;
         }
-        for step in &self.steps {
-            let restart = if step.restart { ", restart" } else { "" };
-            for change in &step.changes {
-                writeln!(f, "edit    after {} ms{restart}: {change}", step.wait_ms)?;
-            }
-            for deed in &step.requests {
-                writeln!(f, "request after {} ms{restart}: {deed}", step.wait_ms)?;
-            }
-        }
-        for strike in &self.strikes {
-            writeln!(f, "fault   {strike}")?;
-        }
-        for mishap in &self.incidents {
-            writeln!(f, "mishap  {mishap}")?;
-        }
-        for crash in &self.crashes {
-            writeln!(f, "crash   {crash}")?;
-        }
+        self.strikes.iter().try_for_each(|strike| writeln!(f, "fault   {strike}"))?;
+        self.incidents.iter().try_for_each(|mishap| writeln!(f, "mishap  {mishap}"))?;
+        self.crashes.iter().try_for_each(|crash| writeln!(f, "crash   {crash}"))?;
         self.hooks.iter().try_for_each(|hooks| write!(f, "{hooks}"))?;
         write!(f, "{}", self.net)
     }

@@ -10,8 +10,7 @@ use derive_more::Display;
 
 use crate::effects::register::EFFECTS;
 use crate::sim::plan::chance::{CallFault, Dice, READ};
-use crate::sim::plan::requests;
-use crate::sim::plan::requests::ScriptStep;
+use crate::sim::plan::requests::{self, ScriptStep};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiskRefusal {
@@ -20,26 +19,36 @@ pub enum DiskRefusal {
     ReadOnly,
 }
 
-/// Trouble that befalls the machine. Steps are counted from 0.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Incident {
+/// Trouble that befalls the machine at a step, counted from 0.
+#[derive(Debug, Display, Clone, PartialEq, Eq)]
+#[display("step {at}: {trouble}")]
+pub struct Incident {
+    pub at: usize,
+    pub trouble: Trouble,
+}
+
+#[derive(Debug, Display, Clone, PartialEq, Eq)]
+pub enum Trouble {
     /// The state is lost, and a person restores the backup from before the step `kept`. If it
     /// `asks`, the person then looks at the service and reports missing objects.
-    Restore { kept: usize, at: usize, asks: bool },
-    /// The state is lost, and a person begins with an empty one.
-    Forget { at: usize },
+    #[display("a backup from before step {kept} is restored{}",
+        if *asks { ", and a person refreshes from the service" } else { "" })]
+    Restore { kept: usize, asks: bool },
+    #[display("the state is lost, and an empty one begins")]
+    Forget,
     /// Some files are lost or damaged between two lives.
-    Lose { at: usize, what: StateLoss },
+    #[display("lost or damaged: {_0:?}")]
+    Lose(StateLoss),
     /// The clock jumps; back, if negative.
-    Jump { at: usize, seconds: i64 },
-    /// The disks refuse operations for a while.
-    Refuse { at: usize, what: DiskRefusal, seconds: u64 },
+    #[display("the clock jumps by {seconds} s")]
+    Jump { seconds: i64 },
+    #[display("the disks refuse ({what:?}) for {seconds} s")]
+    Refuse { what: DiskRefusal, seconds: u64 },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StateLoss {
     Index,
-    /// File of the vault's keys.
     Keys,
     Sealed,
     /// Newest segment of the journal.
@@ -48,13 +57,6 @@ pub enum StateLoss {
     Tail,
     /// The journal, replaced by the journal of an older backup.
     Older,
-}
-
-impl StateLoss {
-    /// Returns true if the loss can be detected: only a trusted index knows the end of the journal.
-    pub(crate) fn is_detectable(self, believed: bool) -> bool {
-        believed || matches!(self, Self::Index | Self::Keys | Self::Sealed)
-    }
 }
 
 const LOSSES: &[StateLoss] = &[
@@ -68,24 +70,13 @@ const LOSSES: &[StateLoss] = &[
 
 /// Worlds with such trouble, in percent.
 const TROUBLED: u64 = 30;
-
 /// Longest jump of a clock, in seconds: one day.
 const JUMP_MAX_S: u64 = 86_400;
 
 impl Incident {
-    pub(crate) fn at(&self) -> usize {
-        match self {
-            Self::Restore { at: step, .. }
-            | Self::Forget { at: step }
-            | Self::Lose { at: step, .. }
-            | Self::Jump { at: step, .. }
-            | Self::Refuse { at: step, .. } => *step,
-        }
-    }
-
     /// Returns true if the trouble happens between two lives of the machine.
     pub(crate) fn is_between_lives(&self) -> bool {
-        !matches!(self, Self::Jump { .. } | Self::Refuse { .. })
+        !matches!(self.trouble, Trouble::Jump { .. } | Trouble::Refuse { .. })
     }
 }
 
@@ -97,49 +88,32 @@ pub(crate) fn draw_incidents(steps: &mut [ScriptStep], dice: &mut Dice) -> Vec<I
     }
     for _ in 0..dice.between(1, 2) {
         let at = dice.index(steps.len());
-        let mishap = draw_incident(at, dice);
-        if let Some(step) = steps.get_mut(at).filter(|_| mishap.is_between_lives()) {
-            step.restart = true;
+        let mishap = Incident { at, trouble: draw_trouble(at, dice) };
+        if let Some(step) = steps.get_mut(at) {
+            step.restart |= mishap.is_between_lives();
         }
         all.push(mishap);
     }
     all
 }
 
-fn draw_incident(at: usize, dice: &mut Dice) -> Incident {
+/// Draws trouble at a step; no backup comes from a later one.
+fn draw_trouble(step: usize, dice: &mut Dice) -> Trouble {
     match dice.below(10) {
         0..=3 => {
-            let until = u64::try_from(at).unwrap_or(0);
-            Incident::Restore { kept: dice.number(0, until), at, asks: dice.percent(60) }
+            let until = u64::try_from(step).unwrap_or(0);
+            Trouble::Restore { kept: dice.number(0, until), asks: dice.percent(60) }
         }
-        4 => Incident::Forget { at },
+        4 => Trouble::Forget,
         5 | 6 => {
             let far: i64 = dice.number(60, JUMP_MAX_S);
-            Incident::Jump { at, seconds: dice.either(far, far.saturating_neg()) }
+            Trouble::Jump { seconds: dice.either(far, far.saturating_neg()) }
         }
         7 | 8 => {
             let what = if dice.percent(60) { DiskRefusal::Full } else { DiskRefusal::ReadOnly };
-            Incident::Refuse { at, what, seconds: dice.between(1, 300) }
+            Trouble::Refuse { what, seconds: dice.between(1, 300) }
         }
-        _ => Incident::Lose { at, what: dice.pick(LOSSES).copied().unwrap_or(StateLoss::Index) },
-    }
-}
-
-impl fmt::Display for Incident {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "step {}: ", self.at())?;
-        match self {
-            Self::Restore { kept, asks, .. } => {
-                let then = if *asks { ", and a person refreshes from the service" } else { "" };
-                write!(f, "a backup from before step {kept} is restored{then}")
-            }
-            Self::Forget { .. } => f.write_str("the state is lost, and an empty one begins"),
-            Self::Lose { what, .. } => write!(f, "lost or damaged: {what:?}"),
-            Self::Jump { seconds, .. } => write!(f, "the clock jumps by {seconds} s"),
-            Self::Refuse { what, seconds, .. } => {
-                write!(f, "the disks refuse ({what:?}) for {seconds} s")
-            }
-        }
+        _ => Trouble::Lose(dice.pick(LOSSES).copied().unwrap_or(StateLoss::Index)),
     }
 }
 
@@ -156,14 +130,17 @@ const OF_MERCHANTS: [&str; 6] = [
     "recurring.create",
 ];
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Display, Clone, Copy, PartialEq, Eq)]
 pub enum StormAnswer {
-    /// 429, with a wait in seconds or without one.
+    /// With a wait in seconds or without one.
+    #[display("429{}", _0.map(|asked| format!(", retry after {asked} s")).unwrap_or_default())]
     Throttled(Option<u64>),
-    /// 503.
+    #[display("503")]
     Error,
+    #[display("the connection breaks")]
     Reset,
-    /// 401: the credential is refused.
+    /// The credential is refused.
+    #[display("401")]
     Refused,
 }
 
@@ -179,14 +156,15 @@ pub enum StormScope {
     Beyond(u32),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Display, Clone, Copy, PartialEq, Eq)]
+#[display("{} {effect} number {nth}, for {seconds} s, {scope}: {answer}",
+    if *with_it { "with" } else { "after" })]
 pub struct Storm {
     pub effect: &'static str,
     /// Number of that call among those of its effect, from 1.
     pub nth: u32,
     /// Set if the storm also meets that call, and not only later ones.
     pub with_it: bool,
-    /// Duration in seconds.
     pub seconds: u64,
     pub scope: StormScope,
     pub answer: StormAnswer,
@@ -204,7 +182,10 @@ pub(crate) fn draw_storm(dice: &mut Dice) -> Storm {
         return Storm { effect, nth, with_it, seconds, scope: StormScope::All, answer };
     }
     let (effect, most) = if dice.percent(50) {
-        (dice.pick(&start_effects()).copied().unwrap_or(READ), 3)
+        // Rare effects are left to the storms that other effects start.
+        let all = EFFECTS.iter().map(|row| row.name);
+        let common = all.filter(|effect| !requests::MERCHANT_EFFECTS.contains(effect));
+        (dice.pick(&common.collect::<Vec<_>>()).copied().unwrap_or(READ), 3)
     } else {
         (READ, 30)
     };
@@ -222,13 +203,6 @@ pub(crate) fn draw_storm(dice: &mut Dice) -> Storm {
     Storm { effect, nth, with_it, seconds, scope, answer }
 }
 
-/// Returns the effects that may start a storm. Rare effects are left to the storms that other
-/// effects start.
-fn start_effects() -> Vec<&'static str> {
-    let all = EFFECTS.iter().map(|row| row.name);
-    all.filter(|effect| !requests::MERCHANT_EFFECTS.contains(effect)).collect()
-}
-
 /// Draws a storm in which a merchant's credential is refused for a while.
 fn draw_refusal(dice: &mut Dice) -> Storm {
     let effect = dice.pick(&OF_MERCHANTS).copied().unwrap_or(READ);
@@ -238,27 +212,11 @@ fn draw_refusal(dice: &mut Dice) -> Storm {
 }
 
 impl StormAnswer {
-    /// Returns the fault as which the answer counts.
     pub(crate) fn fault(self) -> CallFault {
         match self {
             Self::Throttled(_) => CallFault::Throttle,
             Self::Error | Self::Refused => CallFault::ErrorBefore,
             Self::Reset => CallFault::Reset,
-        }
-    }
-}
-
-impl fmt::Display for Storm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { effect, nth, with_it, seconds, scope: whose, answer: gust } = self;
-        let begins = if *with_it { "with" } else { "after" };
-        write!(f, "{begins} {effect} number {nth}, for {seconds} s, {whose}: ")?;
-        match gust {
-            StormAnswer::Throttled(Some(asked)) => write!(f, "429, retry after {asked} s"),
-            StormAnswer::Throttled(None) => f.write_str("429"),
-            StormAnswer::Error => f.write_str("503"),
-            StormAnswer::Reset => f.write_str("the connection breaks"),
-            StormAnswer::Refused => f.write_str("401"),
         }
     }
 }
@@ -280,7 +238,6 @@ pub enum ListChange {
     Swapped,
 }
 
-/// A list that changes while it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChangedReading {
     /// Number of the reading among those of several pages, from 1.
@@ -292,11 +249,9 @@ pub struct ChangedReading {
 pub struct PagingPlan {
     /// Most entries of a page.
     pub size: u64,
-    /// Readings in which a list changes.
     pub shifts: Vec<ChangedReading>,
 }
 
-/// Draws the paging of a seed; some seeds have none.
 pub(crate) fn draw_paging(dice: &mut Dice) -> Option<PagingPlan> {
     if !dice.percent(30) {
         return None;

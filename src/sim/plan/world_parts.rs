@@ -25,7 +25,6 @@ pub(crate) const REMOVAL_EFFECTS: [&str; 4] =
 
 /// Merchant that is removed with all that belongs to it.
 const LEAVER: &str = "leaver";
-
 /// Worlds with such removals, in percent.
 const REMOVAL_WORLDS: u64 = 30;
 
@@ -167,23 +166,18 @@ impl SimScript {
 
     /// Returns every version of every document.
     fn documents_mut(&mut self) -> impl Iterator<Item = &mut Doc> {
-        let changes = self.steps.iter_mut().flat_map(|step| &mut step.changes);
         let written =
-            changes.filter_map(
-                |change| {
-                    if let FileChange::Write(doc) = change { Some(doc) } else { None }
-                },
-            );
+            self.steps.iter_mut().flat_map(|step| &mut step.changes).filter_map(|change| {
+                if let FileChange::Write(doc) = change { Some(doc) } else { None }
+            });
         self.files.values_mut().chain(written)
     }
 }
 
 /// Merchant whose payers are charged before the run.
 pub(crate) const EARLIER: &str = "earlier";
-
 /// Worlds with earlier charges, in percent.
 const EARLIER_WORLDS: u64 = 30;
-
 /// Effect that makes a recurring charge from an earlier charge.
 pub(crate) const SCHEDULE_EFFECT: &str = "charge.schedule";
 
@@ -197,9 +191,7 @@ pub(crate) fn add_earlier_charges(script: &mut SimScript, dice: &mut Dice) {
     let mut docs: Vec<Doc> =
         (0..dice.between(2, 4)).map(|number| earlier_document(number, amount, dice)).collect();
     let late = docs.split_off(docs.len().saturating_sub(1));
-    for doc in &docs {
-        script.files.insert(doc.name.clone(), doc.clone());
-    }
+    script.files.extend(docs.iter().map(|doc| (doc.name.clone(), doc.clone())));
     let mut changes: Vec<FileChange> =
         late.into_iter().filter(|_| dice.percent(60)).map(FileChange::Write).collect();
     changes.extend(docs.into_iter().filter_map(|doc| change_earlier_document(doc, dice)));
@@ -235,10 +227,8 @@ fn change_earlier_document(mut doc: Doc, dice: &mut Dice) -> Option<FileChange> 
 }
 
 pub(crate) const TILL: &str = "till";
-
 /// Worlds with this merchant, in percent.
 const TILL_WORLDS: u64 = 25;
-
 pub(crate) const TILL_CONTACT: &str = "c-till";
 
 pub(crate) fn till_contact_body() -> DocBody {

@@ -2,6 +2,7 @@
 //! restarted, or everything is done.
 
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,6 +33,8 @@ use crate::store::state::index;
 
 /// Turns of the scheduler after which every task that has to end has ended.
 const SCHEDULER_TURNS: u32 = 64;
+/// Time after which a process is restarted if its disk refused operations.
+const RESTART_AFTER_REFUSAL: Duration = Duration::from_secs(10);
 
 /// Runs a script to its end, in virtual time.
 pub fn run(script: &SimScript) -> RunReport {
@@ -54,7 +57,7 @@ impl<'a> SimRun<'a> {
         let clock: SharedClock = Arc::new(VirtualClock::new(epoch));
         let machine = Machine::new(script.seed);
         let desk = SandboxControl::open(script, clock.clone()).await;
-        let (sandbox, journal) = (desk.control.router(), machine.journal.clone());
+        let (sandbox, journal) = (desk.control.router.clone(), machine.journal.clone());
         let front = Arc::new(Frontend::new(sandbox, journal, clock.clone(), script));
         let troubles = TroubleLog::new(clock.clone());
         let outside = ClientContext {
@@ -112,8 +115,7 @@ impl<'a> SimRun<'a> {
         let open = match self.machine.open(&self.outside).await {
             Ok(open) => open,
             Err(error) => {
-                let what = "the state cannot be opened";
-                return self.end_by(error.to_string(), "journal", what).await;
+                return self.end_by(&error, "journal", "the state cannot be opened").await;
             }
         };
         self.compare_with_rebuilt(&open);
@@ -137,20 +139,24 @@ impl<'a> SimRun<'a> {
         match end {
             Ok(LifeEnd::Stopped) => self.stop(&open).await,
             Ok(end) => end,
-            Err(error) => {
-                self.end_by(error.to_string(), "stops", "the engine stopped by itself").await
-            }
+            Err(error) => self.end_by(&error, "stops", "the engine stopped by itself").await,
         }
     }
 
     /// Ends a life that an error cut short: a dead machine or a refusing disk explains the error,
     /// anything else breaks the law.
-    async fn end_by(&mut self, error: String, law: &'static str, what: &str) -> LifeEnd {
+    async fn end_by(&mut self, error: &dyn Error, law: &'static str, what: &str) -> LifeEnd {
         if self.machine.power.is_dead() {
             return LifeEnd::Died;
         }
         if self.machine.capacity.take_refused() {
-            return self.restart_after_refusal(&error).await;
+            let text = error.to_string();
+            if !["no storage space", "read-only"].iter().any(|words| text.contains(words)) {
+                let text = format!("a disk refused, and the error does not name it: {text}");
+                self.violate("stops", text);
+            }
+            sleep(RESTART_AFTER_REFUSAL).await;
+            return LifeEnd::Stopped;
         }
         self.violate(law, format!("{what}: {error}"));
         LifeEnd::Over
@@ -170,7 +176,6 @@ impl<'a> SimRun<'a> {
         self.violate("journal", text);
     }
 
-    /// Runs the engine while people change files.
     async fn run_engine(
         &mut self,
         engine: &mut Engine,
@@ -223,9 +228,7 @@ impl<'a> SimRun<'a> {
                 self.acknowledged = head;
                 LifeEnd::Stopped
             }
-            Err(error) => {
-                self.end_by(error.to_string(), "stops", "the state cannot be closed").await
-            }
+            Err(error) => self.end_by(&error, "stops", "the state cannot be closed").await,
         }
     }
 

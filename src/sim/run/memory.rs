@@ -22,7 +22,6 @@ use crate::sim::service::notifier::SimNotifier;
 
 /// Consecutive looks without a request that end a person's work, once all faults are over.
 const QUIET_LOOKS: u32 = 2;
-
 /// Actor of the requests that no named person makes.
 pub(crate) const ACTOR: &str = "the simulator";
 
@@ -32,9 +31,7 @@ pub(crate) struct Memory(Arc<Mutex<MemoryNotes>>);
 
 #[derive(Debug, Default)]
 pub(crate) struct MemoryNotes {
-    /// Set once all faults are over.
     pub(crate) faults_over: bool,
-    /// Time since which each intent was seen on hold.
     pub(crate) on_hold_since: BTreeMap<String, Instant>,
     /// Intents with a requested retry.
     pub(crate) retried: BTreeSet<String>,
@@ -44,7 +41,6 @@ pub(crate) struct MemoryNotes {
     pub(crate) acted: bool,
     /// Successful and attempted approvals of each approver.
     pub(crate) approvals: BTreeMap<&'static str, (u32, u32)>,
-    /// Plans that people saw before they approved them.
     pub(crate) seen_plans: Vec<SeenPlan>,
     /// Answered requests, by step and index in the step.
     pub(crate) answered: BTreeSet<(usize, usize)>,
@@ -70,13 +66,6 @@ impl Memory {
             sleep(Duration::from_secs(1)).await;
         }
         !self.notes().acted
-    }
-
-    /// Returns true if a person may approve once more, within these maxima of approvals and
-    /// attempts.
-    pub(crate) fn may_approve(&self, who: &str, most: (u32, u32)) -> bool {
-        let given = self.notes().approvals.get(who).copied().unwrap_or_default();
-        given.0 < most.0 && given.1 < most.1
     }
 
     pub(crate) fn note_approval(&self, who: &'static str, given: bool) {
@@ -106,10 +95,13 @@ impl Memory {
     }
 }
 
+/// Way to the engine of the current life.
+pub(crate) type EngineSender = mpsc::Sender<EngineInput>;
+
 /// Sends an input to the engine, and waits for its answer. Returns `None` if the engine did not
 /// answer: a person then asks again in its next life.
 pub(crate) async fn ask<T>(
-    engine: &mpsc::Sender<EngineInput>,
+    engine: &EngineSender,
     input: impl FnOnce(oneshot::Sender<T>) -> EngineInput,
 ) -> Option<T> {
     let (reply, answer) = oneshot::channel();
@@ -118,36 +110,22 @@ pub(crate) async fn ask<T>(
 }
 
 /// Resolves, in the name of a person, what a restore left in doubt.
-pub(crate) async fn release(
-    engine: &mpsc::Sender<EngineInput>,
-    request: ReleaseRequest,
-) -> Option<()> {
+pub(crate) async fn release(engine: &EngineSender, request: ReleaseRequest) -> Option<()> {
     command(engine, EngineCommand::Release(request, ACTOR.to_owned())).await.map(drop)
 }
 
-/// Sends a command to the engine. Returns `None` if the engine did not answer.
-pub(crate) async fn command(
-    engine: &mpsc::Sender<EngineInput>,
-    command: EngineCommand,
-) -> Option<Reply> {
+pub(crate) async fn command(engine: &EngineSender, command: EngineCommand) -> Option<Reply> {
     ask(engine, |reply| EngineInput::Command(command, reply)).await
 }
 
-/// Sends a query to the engine. Returns `None` if the engine did not answer.
-pub(crate) async fn query<Q: Query>(
-    engine: &mpsc::Sender<EngineInput>,
-    query: Q,
-) -> Option<Q::Answer> {
+pub(crate) async fn query<Q: Query>(engine: &EngineSender, query: Q) -> Option<Q::Answer> {
     Q::answer(ask(engine, |reply| EngineInput::Ask(query.into_query(), reply)).await?)
 }
 
 /// Interval at which a person looks at failed hook runs and waiting actions.
 const HOOK_LOOKS_EVERY: Duration = Duration::from_secs(61);
-
 /// Consecutive looks without any activity that end the work.
 const HOOK_QUIET_LOOKS: u32 = 3;
-
-/// Most looks in all.
 const HOOK_LOOKS_MAX: u32 = 240;
 
 /// State of the hooks in one run; empty without a plan.
@@ -168,20 +146,20 @@ impl HookState {
         Self { plan: plan.cloned(), set, done, lives: 0, courier }
     }
 
-    pub(crate) async fn begin_life(&mut self, engine: &mpsc::Sender<EngineInput>) {
+    pub(crate) async fn begin_life(&mut self, engine: &EngineSender) {
         self.lives = self.lives.saturating_add(1);
         let life = self.lives;
         self.apply_edits(|at| matches!(at, EditTime::Life(due) if due <= life));
         self.send_scripts(engine).await;
     }
 
-    pub(crate) async fn step(&mut self, step: usize, engine: &mpsc::Sender<EngineInput>) {
+    pub(crate) async fn step(&mut self, step: usize, engine: &EngineSender) {
         if self.apply_edits(|at| at == EditTime::Step(step)) {
             self.send_scripts(engine).await;
         }
     }
 
-    pub(crate) async fn stop_faults(&mut self, engine: &mpsc::Sender<EngineInput>) {
+    pub(crate) async fn stop_faults(&mut self, engine: &EngineSender) {
         self.set.remove_faults();
         self.courier.stop_losses();
         self.send_scripts(engine).await;
@@ -200,8 +178,7 @@ impl HookState {
         any
     }
 
-    /// Sends the scripts of the folder to the engine.
-    async fn send_scripts(&self, engine: &mpsc::Sender<EngineInput>) {
+    async fn send_scripts(&self, engine: &EngineSender) {
         if self.plan.is_some() {
             drop(engine.send(EngineInput::Scripts(Box::new(self.set.to_found()))).await);
         }
@@ -210,7 +187,7 @@ impl HookState {
     /// Looks after the hooks until all activity ends. The person replays runs that failed before
     /// their script was fixed. With `looks`, the person also resolves actions that a restore left
     /// in doubt.
-    pub(crate) async fn run_until_idle(&self, looks: bool, engine: &mpsc::Sender<EngineInput>) {
+    pub(crate) async fn run_until_idle(&self, looks: bool, engine: &EngineSender) {
         let mut quiet = 0;
         for _ in 0..HOOK_LOOKS_MAX {
             if self.plan.is_none() || quiet >= HOOK_QUIET_LOOKS {
@@ -225,12 +202,7 @@ impl HookState {
         }
     }
 
-    async fn handle_failures(
-        &self,
-        view: &HooksView,
-        looks: bool,
-        engine: &mpsc::Sender<EngineInput>,
-    ) -> bool {
+    async fn handle_failures(&self, view: &HooksView, looks: bool, engine: &EngineSender) -> bool {
         let mut spoke = false;
         for dead in view.dead.iter().filter(|dead| dead.message.contains(FAILURE_MESSAGE)) {
             let replay = EngineCommand::Replay(dead.event.clone(), ACTOR.to_owned());
@@ -242,14 +214,11 @@ impl HookState {
         spoke
     }
 
-    async fn resolve_action(
-        &self,
-        wish: &ActionView,
-        engine: &mpsc::Sender<EngineInput>,
-    ) -> Option<()> {
-        let named = wish.on_hold.as_ref()?.split_once("reckon store release ")?.1;
-        let name: String = named.chars().take_while(|found| *found != '`').collect();
-        let done = self.courier.has_arrived(name.strip_prefix("Action/")?);
+    async fn resolve_action(&self, wish: &ActionView, engine: &EngineSender) -> Option<()> {
+        let (_, named) = wish.on_hold.as_ref()?.split_once("reckon store release ")?;
+        let name = named.split('`').next()?;
+        let key = name.strip_prefix("Action/")?;
+        let done = self.courier.attempts().iter().any(|one| one.arrived && one.key == key);
         let said = ReleaseRequest { keys: vec![name.parse().ok()?], done };
         release(engine, said).await
     }

@@ -4,14 +4,13 @@
 //! Approvers read a plan, remember it, think, and approve exactly that plan. Others approve live
 //! merchants, open links, and receive the service's webhooks.
 
-use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
@@ -23,15 +22,14 @@ use crate::engine::protocol::input::{EngineCommand, EngineInput};
 use crate::engine::protocol::query::{
     ApprovalsQuery, IntentsQuery, MetricsQuery, PlanQuery, Reply, ResourcesQuery, SettleQuery,
 };
-use crate::engine::protocol::views::{PlanView, StepView};
+use crate::engine::protocol::views::PlanView;
 use crate::model::effect::PER_OCCURRENCE;
 use crate::sim::check::state;
 use crate::sim::machine::process::{GRACE, OpenedState, TIMEOUT};
 use crate::sim::plan::documents::{DocBody, DocTree};
 use crate::sim::plan::people::{Approver, People, SeenPlan};
-use crate::sim::run::memory::{ACTOR, Memory, command, query};
-use crate::sim::run::requests;
-use crate::sim::run::requests::PersonHandles;
+use crate::sim::run::memory::{ACTOR, EngineSender, Memory, command, query};
+use crate::sim::run::requests::{PersonHandles, start_requests};
 use crate::sim::run::settler::run_settler;
 use crate::sim::run::state::{REDELIVERED_WITHIN, SETTLES_WITHIN, SimRun};
 use crate::sim::service::control::fill_charge_ids;
@@ -50,7 +48,6 @@ pub(crate) fn retention() -> Retention {
 
 /// Result of the people's part of a life.
 pub(crate) enum DriveResult {
-    /// The process must be restarted.
     Restart,
     /// All steps are done; holds whether everything settled.
     Settled(bool),
@@ -60,7 +57,7 @@ impl SimRun<'_> {
     /// Takes the steps of the people, from the point at which the machine died.
     pub(crate) async fn take_steps(
         &mut self,
-        sender: mpsc::Sender<EngineInput>,
+        sender: EngineSender,
         open: &OpenedState,
     ) -> DriveResult {
         let (engine, desk) = (sender.clone(), self.desk.clone());
@@ -69,7 +66,7 @@ impl SimRun<'_> {
         self.start_restore_review(&sender, &mut under_way);
         self.rig.begin_life(&sender).await;
         for (nth, step) in self.script.steps.iter().take(self.steps).enumerate() {
-            requests::start_requests(nth, step, &hands, &mut under_way);
+            start_requests(nth, step, &hands, &mut under_way);
         }
         while let Some(step) = self.script.steps.get(self.steps) {
             let wait = Duration::from_millis(step.wait_ms);
@@ -88,7 +85,7 @@ impl SimRun<'_> {
             drop(sender.send(EngineInput::Files(Vec::new())).await);
             let tree = self.tree.lock().clone();
             open_links(&tree, &sender).await;
-            requests::start_requests(nth, step, &hands, &mut under_way);
+            start_requests(nth, step, &hands, &mut under_way);
         }
         self.start_restore_review(&sender, &mut under_way);
         self.front.stop_faults();
@@ -98,7 +95,7 @@ impl SimRun<'_> {
         self.rig.stop_faults(&sender).await;
         self.edit_files(|tree| tree.values_mut().for_each(|doc| doc.broken = None));
         drop(sender.send(EngineInput::Files(Vec::new())).await);
-        sleep(self.front.weather().time_until_over()).await;
+        sleep(self.front.weather.time_until_over()).await;
         let settled = timeout(SETTLES_WITHIN, async {
             while under_way.join_next().await.is_some() {}
             query(&sender, SettleQuery).await;
@@ -107,7 +104,7 @@ impl SimRun<'_> {
             }
         });
         let settled = settled.await.is_ok();
-        self.front.weather().note_settled();
+        self.front.weather.note_settled();
         self.post.wait_until_idle(&self.desk).await;
         self.rig.run_until_idle(self.has_restore_review(), &sender).await;
         sleep(TIMEOUT.saturating_add(GRACE).saturating_mul(2).max(REDELIVERED_WITHIN)).await;
@@ -118,13 +115,12 @@ impl SimRun<'_> {
     }
 
     /// Reads every view and compares it with the fold, unless the fold changed meanwhile.
-    async fn compare_views(&mut self, sender: &mpsc::Sender<EngineInput>, open: &OpenedState) {
+    async fn compare_views(&mut self, sender: &EngineSender, open: &OpenedState) {
         let before = open.shared.writer.head();
-        let asked = read_views(sender).await;
+        let Some(asked) = read_views(sender).await else { return };
         if open.shared.writer.head() != before {
             return;
         }
-        let Some(asked) = asked else { return };
         match state::check_views(&open.shared.facts, &asked) {
             Ok(found) => self.violations.extend(found),
             Err(error) => self.violate("views", format!("the index cannot be read: {error}")),
@@ -159,8 +155,7 @@ pub(crate) async fn run_watched(
     .await
 }
 
-/// Reads every view at one moment. Returns `None` if the engine has ended.
-async fn read_views(sender: &mpsc::Sender<EngineInput>) -> Option<state::ViewSnapshot> {
+async fn read_views(sender: &EngineSender) -> Option<state::ViewSnapshot> {
     Some(state::ViewSnapshot {
         intents: query(sender, IntentsQuery).await?,
         metrics: query(sender, MetricsQuery).await?,
@@ -173,16 +168,14 @@ const APPROVAL_TRIES: u32 = 3;
 
 /// Reads the plan once, and approves it if a limit blocks a new step. Returns `None` if the engine
 /// did not answer, else whether the approver asked for anything.
-async fn review_plan(
-    approver: &Approver,
-    memory: &Memory,
-    engine: &mpsc::Sender<EngineInput>,
-) -> Option<bool> {
+async fn review_plan(approver: &Approver, memory: &Memory, engine: &EngineSender) -> Option<bool> {
     let plan = query(engine, PlanQuery).await?;
-    let most = (approver.times, approver.times.saturating_mul(APPROVAL_TRIES));
-    if !plan.steps.iter().any(|step| is_new_to(approver, step))
-        || !memory.may_approve(approver.name, most)
-    {
+    let (given, tried) = memory.notes().approvals.get(approver.name).copied().unwrap_or_default();
+    let tries = approver.times.saturating_mul(APPROVAL_TRIES);
+    let may_approve = given < approver.times && tried < tries;
+    let mine = |name: &String| name == approver.name;
+    let mut limits = plan.steps.iter().filter_map(|step| step.limit.as_ref());
+    if !may_approve || !limits.any(|over| !over.approved_by.iter().any(mine)) {
         return Some(false);
     }
     memory.notes().seen_plans.push(remember_plan(approver, &plan));
@@ -196,23 +189,15 @@ async fn review_plan(
     Some(true)
 }
 
-/// Returns true if a limit blocks a step that this approver has not yet approved.
-fn is_new_to(approver: &Approver, step: &StepView) -> bool {
-    let mine = |name: &String| name == approver.name;
-    step.limit.as_ref().is_some_and(|over| !over.approved_by.iter().any(mine))
-}
-
-/// Returns the part of a plan that an approver remembers.
 fn remember_plan(approver: &Approver, plan: &PlanView) -> SeenPlan {
-    let mut amounts = BTreeMap::new();
-    for step in &plan.steps {
+    let amounts = plan.steps.iter().map(|step| {
         let most = step.money.iter().map(|money| money.amount.saturating_abs()).max();
-        amounts.insert((step.kind.clone(), step.name.clone()), most.unwrap_or(0));
-    }
-    SeenPlan { actor: approver.name, checksum: plan.checksum.clone(), amounts }
+        ((step.kind.clone(), step.name.clone()), most.unwrap_or(0))
+    });
+    let (actor, checksum) = (approver.name, plan.checksum.clone());
+    SeenPlan { actor, checksum, amounts: amounts.collect() }
 }
 
-/// Returns the money that a plan moves now, in all.
 fn plan_total(plan: &PlanView) -> Money {
     let minor = plan.steps.iter().map(|step| -> i64 {
         let later = |meaning: &str| meaning.starts_with(PER_OCCURRENCE);
@@ -225,7 +210,7 @@ fn plan_total(plan: &PlanView) -> Money {
 
 /// Opens the link of every sign-up, and the portal link of every invoice with an attachment. The
 /// pages are discarded.
-pub(crate) async fn open_links(tree: &DocTree, engine: &mpsc::Sender<EngineInput>) {
+pub(crate) async fn open_links(tree: &DocTree, engine: &EngineSender) {
     let asked = tree.values().filter(|doc| {
         matches!(
             doc.body,
@@ -240,12 +225,10 @@ pub(crate) async fn open_links(tree: &DocTree, engine: &mpsc::Sender<EngineInput
 
 /// Seconds between two looks of a person for live merchants that wait for an approval.
 const LOOKS_EVERY_S: u64 = 20;
-
 /// Seconds between two decisions of underwriting, where it decides twice.
 const DECIDES_EVERY_S: u64 = 5;
 
-/// Approves every live merchant that waits for an approval.
-async fn approve_live_merchants(engine: &mpsc::Sender<EngineInput>) -> Option<()> {
+async fn approve_live_merchants(engine: &EngineSender) -> Option<()> {
     for binding in query(engine, ApprovalsQuery).await? {
         let approving = ApproveLive { binding, actor: ACTOR.to_owned() };
         command(engine, EngineCommand::ApproveLive(approving)).await?;
@@ -281,7 +264,7 @@ pub(crate) async fn run_people(
     other: impl Future<Output = ()>,
     (people, memory): (&People, &Memory),
     world: (&SandboxControl, &DocTree),
-    engine: &mpsc::Sender<EngineInput>,
+    engine: &EngineSender,
 ) {
     let approving = people.approvers.iter().map(|approver| async move {
         let look = async || review_plan(approver, memory, engine).await;

@@ -2,86 +2,63 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
-use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use crate::base::clock::Clock;
 use crate::base::hash::SourceId;
 use crate::base::id::Key;
-use crate::engine::protocol::input::EngineInput;
 use crate::engine::protocol::query::ResourcesQuery;
 use crate::model::state::lifecycle::ReleaseRequest;
 use crate::sim::check::evidence::LostState;
 use crate::sim::machine::backup::Backup;
-use crate::sim::machine::journal;
-use crate::sim::machine::journal::DurableRecord;
+use crate::sim::machine::journal::{self, DurableRecord};
 use crate::sim::machine::process::{GRACE, TIMEOUT};
-use crate::sim::plan::documents::PARTNER;
-use crate::sim::plan::trouble::{Incident, StateLoss};
-use crate::sim::run::memory::{query, release};
-use crate::sim::run::state::{LifeEnd, SimRun};
-use crate::sim::service::control::text;
+use crate::sim::plan::documents::{GENERATIONS_MAX, PARTNER};
+use crate::sim::plan::trouble::{Incident, StateLoss, Trouble};
+use crate::sim::run::memory::{EngineSender, query, release};
+use crate::sim::run::state::SimRun;
+use crate::sim::service::control::find;
 use crate::sim::service::sandbox::SandboxControl;
 use crate::store::journal::chain::Head;
 
 /// Number of looks, and their interval, of a person who looks after a restored state.
 const LOOKS: u32 = 3;
-
 const LOOKS_EVERY: Duration = Duration::from_mins(5);
-
-/// Time after which a process is restarted if its disk refused operations.
-const STARTED_AGAIN: Duration = Duration::from_secs(10);
-
-/// Generations in which an application may have been submitted.
-const GENERATIONS: u32 = 10;
 
 impl SimRun<'_> {
     pub(crate) fn apply_incidents(&mut self, nth: usize) {
-        for mishap in &self.script.incidents {
-            match mishap {
-                Incident::Restore { kept, .. } if *kept == nth => {
-                    let backup = self.machine.back_up(self.troubles.wall.now());
-                    self.troubles.backups.extend(backup.map(|backup| (nth, backup)));
-                }
-                Incident::Jump { at, seconds } if *at == nth => {
-                    let ahead = self.troubles.wall.jump(*seconds);
-                    let last = journal::allowed_counts(&self.machine.journal).pop();
-                    self.troubles.jumps.note(last.map_or(0, |last| last.sequence), ahead);
-                }
-                Incident::Refuse { at, what, seconds } if *at == nth => {
-                    self.machine.capacity.refuse(*what, Duration::from_secs(*seconds));
-                }
-                Incident::Restore { .. }
-                | Incident::Forget { .. }
-                | Incident::Lose { .. }
-                | Incident::Jump { .. }
-                | Incident::Refuse { .. } => {}
+        for Incident { at, trouble } in &self.script.incidents {
+            if matches!(trouble, Trouble::Restore { kept, .. } if *kept == nth) {
+                let backup = self.machine.back_up(self.troubles.wall.now());
+                self.troubles.backups.extend(backup.map(|backup| (nth, backup)));
+            } else if let (Trouble::Jump { seconds }, true) = (trouble, *at == nth) {
+                let ahead = self.troubles.wall.jump(*seconds);
+                let last = journal::allowed_counts(&self.machine.journal).pop();
+                self.troubles.jumps.note(last.map_or(0, |last| last.sequence), ahead);
+            } else if let (Trouble::Refuse { what, seconds }, true) = (trouble, *at == nth) {
+                self.machine.capacity.refuse(*what, Duration::from_secs(*seconds));
             }
         }
     }
 
     pub(crate) async fn apply_losses(&mut self) {
         for (nth, mishap) in self.script.incidents.iter().enumerate() {
-            let due = mishap.is_between_lives() && mishap.at() < self.steps;
+            let due = mishap.is_between_lives() && mishap.at < self.steps;
             if !due || !self.troubles.done.insert(nth) {
                 continue;
             }
             self.machine.power.switch_on(Vec::new());
-            match mishap {
-                Incident::Restore { kept, .. } => {
+            let old = journal::allowed_counts(&self.machine.journal);
+            match &mishap.trouble {
+                Trouble::Restore { kept, .. } => {
                     if let Some(backup) = self.troubles.backups.get(kept).cloned() {
-                        let old = journal::allowed_counts(&self.machine.journal);
                         self.restore(&backup, old).await;
                     }
                 }
-                Incident::Forget { .. } => {
-                    let old = journal::allowed_counts(&self.machine.journal);
-                    self.begin_empty(old).await;
-                }
-                Incident::Lose { what, .. } => self.apply_loss(*what).await,
-                Incident::Jump { .. } | Incident::Refuse { .. } => {}
+                Trouble::Forget => self.begin_empty(old).await,
+                Trouble::Lose(what) => self.apply_loss(*what).await,
+                Trouble::Jump { .. } | Trouble::Refuse { .. } => {}
             }
         }
     }
@@ -96,7 +73,6 @@ impl SimRun<'_> {
         self.begin_anew().await;
     }
 
-    /// Begins with an empty state, as a person does.
     async fn begin_empty(&mut self, old: Vec<DurableRecord>) {
         self.lose_all(None, old);
         // Calls of the lost state must end first, since only that state recorded them.
@@ -111,7 +87,7 @@ impl SimRun<'_> {
         let histories = journal::intent_histories(&self.troubles.jumps.correct_times(old));
         let at = self.clock.now();
         self.troubles.lost.push(LostState { at, last_kept: kept, histories });
-        self.deaths.push(self.clock.now());
+        self.deaths.push(at);
         let ahead = self.troubles.wall.ahead_s();
         self.troubles.jumps.cut(kept.unwrap_or(0), ahead);
         let reached = |backup: &Backup| kept.is_some_and(|kept| backup.head.sequence <= kept);
@@ -128,7 +104,9 @@ impl SimRun<'_> {
     /// Loses a part of the state. The state then opens unchanged, or a person restores the newest
     /// backup, or begins with an empty state if there is none.
     async fn apply_loss(&mut self, what: StateLoss) {
-        if !what.is_detectable(self.machine.believes_index()) {
+        // Only a trusted index knows the end of the journal.
+        let detectable = matches!(what, StateLoss::Index | StateLoss::Keys | StateLoss::Sealed);
+        if !detectable && !self.machine.believes_index() {
             return;
         }
         self.machine.capacity.clear();
@@ -152,38 +130,21 @@ impl SimRun<'_> {
         }
     }
 
-    /// Returns true if the journal holds the last acknowledged record.
     pub(crate) fn has_acknowledged(&self) -> bool {
-        let head = self.acknowledged;
+        let Head { sequence, hash } = self.acknowledged;
         let all = journal::allowed_counts(&self.machine.journal);
-        let kept =
-            |entry: &DurableRecord| entry.sequence == head.sequence && entry.hash == head.hash;
-        head.sequence == 0 || all.iter().any(kept)
-    }
-
-    /// Ends the process because a disk refused operations, and restarts it later.
-    pub(crate) async fn restart_after_refusal(&mut self, error: &str) -> LifeEnd {
-        let named = ["no storage space", "read-only"].iter().any(|words| error.contains(words));
-        if !named {
-            let text = format!("a disk refused, and the error does not name it: {error}");
-            self.violate("stops", text);
-        }
-        sleep(STARTED_AGAIN).await;
-        LifeEnd::Stopped
+        sequence == 0 || all.iter().any(|one| one.sequence == sequence && one.hash == hash)
     }
 
     /// Returns true if a person resolves what a restore left in doubt.
     pub(crate) fn has_restore_review(&self) -> bool {
-        let asks = |mishap: &Incident| matches!(mishap, Incident::Restore { asks: true, .. });
-        !self.troubles.lost.is_empty() && self.script.incidents.iter().any(asks)
+        let mut troubles = self.script.incidents.iter().map(|mishap| &mishap.trouble);
+        let asks = troubles.any(|trouble| matches!(trouble, Trouble::Restore { asks: true, .. }));
+        !self.troubles.lost.is_empty() && asks
     }
 
     /// Resolves at intervals what a restore left in doubt, if the script says so.
-    pub(crate) fn start_restore_review(
-        &self,
-        engine: &mpsc::Sender<EngineInput>,
-        under_way: &mut JoinSet<()>,
-    ) {
+    pub(crate) fn start_restore_review(&self, engine: &EngineSender, under_way: &mut JoinSet<()>) {
         if !self.has_restore_review() {
             return;
         }
@@ -199,18 +160,16 @@ impl SimRun<'_> {
 }
 
 /// Looks up at the service everything that the epoch holds, and reports missing objects.
-async fn release_missing(desk: &SandboxControl, engine: &mpsc::Sender<EngineInput>) -> Option<()> {
+async fn release_missing(desk: &SandboxControl, engine: &EngineSender) -> Option<()> {
     let views = query(engine, ResourcesQuery).await?;
     let objects = desk.objects().await;
     let mut absent: Vec<Key> = Vec::new();
     for view in views.iter().filter(|view| view.message.contains("store release")) {
         let key: Key = format!("{}/default/{}", view.kind, view.name).parse().ok()?;
         let email = format!("{}@payers.example", view.name);
-        let mark = |generation| SourceId::new(PARTNER, &key, generation).mark().to_string();
-        let marks: Vec<String> = (0..GENERATIONS).map(mark).collect();
-        let submitted = |one: &Value| marks.iter().any(|mark| mark == text(one, "reference"));
-        let there = objects.contacts.iter().any(|one| text(one, "preferred_email") == email)
-            || objects.applications.iter().any(submitted);
+        let mut marks = (0..GENERATIONS_MAX).map(|nth| SourceId::new(PARTNER, &key, nth).mark());
+        let there = find(&objects.contacts, "preferred_email", &email).is_some()
+            || marks.any(|mark| find(&objects.applications, "reference", mark.as_str()).is_some());
         if !there {
             absent.push(key);
         }

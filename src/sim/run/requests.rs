@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
@@ -19,15 +18,13 @@ use crate::sim::plan::requests::{
     CommandAction, MerchantCommand, PersonCommand, PersonRequest, ScriptStep,
 };
 use crate::sim::plan::world_parts::{TILL, TILL_CONTACT, till_contact_body};
-use crate::sim::run::memory::{Memory, ask};
-use crate::sim::service::control::{card, mark_of, text};
+use crate::sim::run::memory::{EngineSender, Memory, ask};
+use crate::sim::service::control::{card, find, mark_of, text};
 use crate::sim::service::sandbox::SandboxControl;
 
-/// Handles that people use.
 #[derive(Clone)]
 pub(crate) struct PersonHandles {
-    /// Engine of the current life.
-    pub(crate) engine: mpsc::Sender<EngineInput>,
+    pub(crate) engine: EngineSender,
     pub(crate) desk: SandboxControl,
     pub(crate) memory: Memory,
 }
@@ -68,12 +65,9 @@ pub(crate) fn start_requests(
 
 /// Requests that a person makes while an answer is to be expected.
 const ASKS_MAX: u32 = 200;
-
 /// Requests for a blocked command, or lookups of its missing target.
 const PATIENCE_MAX: u32 = 12;
-
 const RETRY_PAUSE: Duration = Duration::from_mins(2);
-
 const STROKES: &str = r#"[{"lx":1,"ly":2,"mx":3,"my":4}]"#;
 
 impl PersonCommand {
@@ -84,10 +78,10 @@ impl PersonCommand {
             let mut doubt = false;
             if let Some(fields) = self.fields(hands).await {
                 let answer = self.ask(hands, fields).await?;
-                let ended = is_final(answer.status);
                 doubt = answer.status == ActionStatus::InDoubt;
+                let waits = matches!(answer.status, ActionStatus::NotSent | ActionStatus::Blocked);
                 hands.memory.notes().answers.insert(self.name.clone(), answer);
-                if ended {
+                if !doubt && !waits {
                     return Some(());
                 }
             }
@@ -140,15 +134,9 @@ impl PersonCommand {
         Some(notes.fields.entry(self.name.clone()).or_insert(fields).clone())
     }
 
-    /// Returns the first pending occurrence of a document's recurring charge.
-    async fn occurrence(
-        &self,
-        hands: &PersonHandles,
-        document: &str,
-        amount: bool,
-    ) -> Option<Value> {
+    async fn occurrence(&self, hands: &PersonHandles, name: &str, amount: bool) -> Option<Value> {
         let objects = hands.desk.objects().await;
-        let key: Key = format!("RecurringCharge/default/{document}").parse().ok()?;
+        let key: Key = format!("RecurringCharge/default/{name}").parse().ok()?;
         let mark = SourceId::new(PARTNER, &key, 0).mark();
         let charge = objects.recurring.iter().find(|one| mark_of(one) == mark.as_str())?;
         let id = text(charge, "id");
@@ -161,10 +149,6 @@ impl PersonCommand {
         }
         Some(fields)
     }
-}
-
-fn is_final(stands: ActionStatus) -> bool {
-    !matches!(stands, ActionStatus::InDoubt | ActionStatus::NotSent | ActionStatus::Blocked)
 }
 
 fn money(minor: i64) -> Value {
@@ -186,8 +170,7 @@ impl MerchantCommand {
             Self::Vault { bank } => {
                 let contacts = desk.objects().await.contacts;
                 let email = Doc::new(TILL_CONTACT, till_contact_body()).email();
-                let mut mine = contacts.iter().filter(|one| text(one, "preferred_email") == email);
-                let id = mine.next()?.get("id")?;
+                let id = find(&contacts, "preferred_email", &email)?.get("id")?;
                 let token = make_token(desk, *bank).await;
                 json!({"contact": id, "type": if *bank { "bank" } else { "card" }, "token": token})
             }
@@ -197,10 +180,8 @@ impl MerchantCommand {
 
 fn account_id(credentials: &Value, bank: bool) -> Option<Value> {
     let kind = if bank { "AchAccount" } else { "MerchantAccount" };
-    let mut all = credentials.get("merchants")?.as_array()?.iter();
-    let own = all.find(|one| text(one, "name") == TILL)?;
-    let mut accounts = own.pointer("/test/accounts")?.as_array()?.iter();
-    accounts.find(|one| text(one, "type") == kind)?.get("id").cloned()
+    let own = find(credentials.get("merchants")?.as_array()?, "name", TILL)?;
+    find(own.pointer("/test/accounts")?.as_array()?, "type", kind)?.get("id").cloned()
 }
 
 /// Makes a token, as another party's page does.

@@ -8,28 +8,27 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
-use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::base::hash::Mark;
 use crate::base::id::RemoteId;
 use crate::engine::protocol::actions::{ManualResolution, ResolveIntent, ResolveResult};
-use crate::engine::protocol::input::{EngineCommand, EngineInput};
+use crate::engine::protocol::input::EngineCommand;
 use crate::engine::protocol::intents::IntentView;
 use crate::engine::protocol::query::{IntentsQuery, Reply};
 use crate::sim::machine::process::{GRACE, TIMEOUT};
 use crate::sim::plan::documents::{DocBody, DocTree, FileChange};
 use crate::sim::plan::people::Settler;
 use crate::sim::plan::script::SimScript;
-use crate::sim::run::memory::{ACTOR, Memory, command, query};
-use crate::sim::service::control::{mark_of, text};
+use crate::sim::run::memory::{ACTOR, EngineSender, Memory, command, query};
+use crate::sim::service::control::{find, mark_of, text};
 use crate::sim::service::sandbox::{Objects, SandboxControl};
 
 pub(crate) async fn run_settler(
     settler: Option<Settler>,
     memory: &Memory,
     world: (&SandboxControl, &DocTree),
-    engine: &mpsc::Sender<EngineInput>,
+    engine: &EngineSender,
 ) {
     let Some(settler) = settler else { return };
     let look = async || settle_once(settler, memory, world, engine).await;
@@ -42,7 +41,7 @@ async fn settle_once(
     settler: Settler,
     memory: &Memory,
     (desk, ever): (&SandboxControl, &DocTree),
-    engine: &mpsc::Sender<EngineInput>,
+    engine: &EngineSender,
 ) -> Option<bool> {
     let mut held = query(engine, IntentsQuery).await?.items;
     held.retain(|view| view.state == "held");
@@ -74,20 +73,14 @@ fn unverified_id(
     resolved: &ResolveResult,
 ) -> Option<RemoteId> {
     let ManualResolution::Done(id) = said else { return None };
-    let confirms = match resolved {
-        ResolveResult::Unverified(..) => true,
-        ResolveResult::Differs(..) => objects.has_name(&id, &[&view.mark, &view.source_id]),
-        ResolveResult::Unknown
-        | ResolveResult::Busy(_)
-        | ResolveResult::Settled(_)
-        | ResolveResult::Unsettled(..) => false,
-    };
+    let differs = matches!(resolved, ResolveResult::Differs(..));
+    let confirms = matches!(resolved, ResolveResult::Unverified(..))
+        || differs && objects.has_name(&id, &[&view.mark, &view.source_id]);
     confirms.then_some(id)
 }
 
-/// Resolves an intent. Returns `None` if the engine did not answer.
 async fn resolve_intent(
-    engine: &mpsc::Sender<EngineInput>,
+    engine: &EngineSender,
     view: &IntentView,
     said: ManualResolution,
 ) -> Option<ResolveResult> {
@@ -134,20 +127,16 @@ fn proven_resolution(
     (objects, ever): (&Objects, &DocTree),
     calm: bool,
 ) -> Option<ManualResolution> {
-    let shown = |all: &[Value], name: &dyn Fn(&Value) -> bool| {
-        all.iter().find(|one| name(one)).map_or(Some(ManualResolution::NotDone), done_resolution)
-    };
-    let marked = |one: &Value| text(one, "reference") == view.mark;
+    let shown =
+        |object: Option<&Value>| object.map_or(Some(ManualResolution::NotDone), done_resolution);
     match view.effect.as_str() {
         "contact.create" => contact_resolution(view, (objects, ever), calm),
-        "application.submit" => shown(&objects.applications, &marked),
-        "card.save" | "bank.save" => shown(&objects.methods, &marked),
+        "application.submit" => shown(find(&objects.applications, "reference", &view.mark)),
+        "card.save" | "bank.save" => shown(find(&objects.methods, "reference", &view.mark)),
         "recurring.create" | "charge.recur" => {
-            shown(&objects.recurring, &|one| mark_of(one) == view.mark)
+            shown(objects.recurring.iter().find(|one| mark_of(one) == view.mark))
         }
-        "invoice.create" => {
-            shown(&objects.invoices, &|one| text(one, "source_id") == view.source_id)
-        }
+        "invoice.create" => shown(find(&objects.invoices, "source_id", &view.source_id)),
         "charge.create" | "credit.create" => transaction_resolution(view, objects, &|one| {
             Mark::find_in(text(one, "reference")).is_some_and(|mark| mark.as_str() == view.mark)
         }),
@@ -163,7 +152,6 @@ fn proven_resolution(
     }
 }
 
-/// Returns the resolution that names this object as the result.
 fn done_resolution(object: &Value) -> Option<ManualResolution> {
     RemoteId::new(text(object, "id")).ok().map(ManualResolution::Done)
 }
@@ -208,14 +196,12 @@ fn contact_resolution(
     }
 }
 
-/// Returns every contact document that any person ever writes.
 pub(crate) fn contact_documents(script: &SimScript) -> DocTree {
+    let changes = script.steps.iter().flat_map(|step| &step.changes);
+    let written = changes
+        .filter_map(|change| if let FileChange::Write(doc) = change { Some(doc) } else { None });
     let mut ever = script.files.clone();
-    for change in script.steps.iter().flat_map(|step| &step.changes) {
-        if let FileChange::Write(doc) = change {
-            ever.insert(doc.name.clone(), doc.clone());
-        }
-    }
+    ever.extend(written.map(|doc| (doc.name.clone(), doc.clone())));
     ever.retain(|_, doc| matches!(doc.body, DocBody::Contact { .. }));
     ever
 }

@@ -18,13 +18,12 @@ use crate::base::clock::SharedClock;
 use crate::engine::protocol::views::ResourceView;
 use crate::sim::check::attention::Shares;
 use crate::sim::check::events::{EventEvidence, EventOutcomes};
-use crate::sim::check::evidence::{LostState, RunEvidence, Violation};
+use crate::sim::check::evidence::{Findings, LostState, RunEvidence, Violation};
 use crate::sim::check::{
     attention, commands, events, hooks, laws, limits, money, settlement, state, uniqueness,
 };
 use crate::sim::machine::backup::Backup;
-use crate::sim::machine::journal;
-use crate::sim::machine::journal::{ClockJumps, WallClock};
+use crate::sim::machine::journal::{self, ClockJumps, WallClock};
 use crate::sim::machine::process::{ClientContext, Machine};
 use crate::sim::machine::specs::SharedTree;
 use crate::sim::plan::chance::{CallFault, Crash, CrashPoint};
@@ -39,7 +38,6 @@ use crate::store::journal::chain::Head;
 
 /// Time within which everything settles after the last fault.
 pub(crate) const SETTLES_WITHIN: Duration = Duration::from_hours(6);
-
 /// Time within which an undelivered webhook is sent again.
 pub(crate) const REDELIVERED_WITHIN: Duration = Duration::from_mins(11);
 
@@ -62,7 +60,6 @@ pub struct RunReport {
     pub plans_approved: usize,
     /// Payments that the service collected in the two months after the run.
     pub collected: usize,
-    /// Merchants' events by outcome.
     pub event_outcomes: EventOutcomes,
     /// Actions of hooks, by verb.
     pub hooks: BTreeMap<String, u32>,
@@ -149,8 +146,8 @@ impl SimRun<'_> {
             views: &self.views,
             answers: &notes.answers,
             lost_webhooks: &post.lost,
-            storms: &self.front.weather().stretches(),
-            settling_time: self.front.weather().settling_time(),
+            storms: &self.front.weather.stretches(),
+            settling_time: self.front.weather.settling_time(),
         };
         let complete = self.violations.is_empty();
         self.violations.extend(check_run(&evidence, complete));
@@ -176,7 +173,7 @@ impl SimRun<'_> {
             struck: log.fault_counts.clone(),
             died: self.died,
             shares,
-            recreated: recreated(&evidence),
+            recreated: state::recreated_contacts(&evidence),
             approved,
             plans_approved: limits::plans_approved(&entries),
             collected: after.ledger.iter().filter(|one| text(one, "type") == "CHARGE").count(),
@@ -188,7 +185,7 @@ impl SimRun<'_> {
 }
 
 /// Returns every violation. Settlement is not checked in a run that was cut short.
-pub fn check_run(evidence: &RunEvidence<'_>, complete: bool) -> Vec<Violation> {
+pub fn check_run(evidence: &RunEvidence<'_>, complete: bool) -> Findings {
     let mut found = Vec::new();
     laws::check_call_intents(evidence, &mut found);
     laws::check_deletions(evidence, &mut found);
@@ -221,10 +218,4 @@ pub fn check_run(evidence: &RunEvidence<'_>, complete: bool) -> Vec<Violation> {
         money::check_invoiced(evidence, &mut found);
     }
     found
-}
-
-/// Returns the number of creations that were given up without proof and made again.
-pub fn recreated(evidence: &RunEvidence<'_>) -> u32 {
-    let given_up = evidence.histories.iter().filter(|story| story.given_up()).count();
-    u32::try_from(given_up).unwrap_or(u32::MAX).saturating_add(state::recreated_contacts(evidence))
 }

@@ -26,18 +26,10 @@ use crate::sim::plan::world_parts::{EARLIER, TILL};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ControlClient {
     /// The service itself; without a sandbox it answers no request.
-    router: Router,
+    pub(crate) router: Router,
 }
 
 impl ControlClient {
-    pub(crate) fn new(router: Router) -> Self {
-        Self { router }
-    }
-
-    pub(crate) fn router(&self) -> Router {
-        self.router.clone()
-    }
-
     pub(crate) async fn all(&self, kind: &str) -> Vec<Value> {
         let bytes = self.call("GET", &format!("objects/{kind}"), Vec::new()).await;
         let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
@@ -60,9 +52,9 @@ impl ControlClient {
     /// Returns the `Authorization` header of a merchant.
     pub(crate) async fn authorization(&self, merchant: &str) -> String {
         let credentials = self.get_control("credentials").await;
-        let own =
-            list(&credentials, "merchants").into_iter().find(|one| text(one, "name") == merchant);
-        let key = own.as_ref().and_then(|own| own.pointer("/test/secret_key")?.as_str());
+        let merchants = list(&credentials, "merchants");
+        let own = find(&merchants, "name", merchant);
+        let key = own.and_then(|own| own.pointer("/test/secret_key")?.as_str());
         format!("Basic {}", BASE64.encode(format!("{}:", key.unwrap_or_default()).as_bytes()))
     }
 
@@ -72,17 +64,12 @@ impl ControlClient {
         serde_json::from_slice(&answer).unwrap_or_default()
     }
 
-    async fn send(
-        &self,
-        (method, path): (&str, &str),
-        authorization: &str,
-        body: Vec<u8>,
-    ) -> Vec<u8> {
+    async fn send(&self, (method, path): (&str, &str), key: &str, body: Vec<u8>) -> Vec<u8> {
         let request = Request::builder()
             .method(method)
             .uri(path)
             .header("host", "127.0.0.1:8700")
-            .header("authorization", authorization)
+            .header("authorization", key)
             .header("content-type", "application/json")
             .body(Body::from(body));
         let Ok(request) = request else { return Vec::new() };
@@ -100,6 +87,11 @@ pub(crate) async fn read(answer: Response) -> Option<(Parts, Bytes)> {
 /// Returns a text field; empty if it is missing.
 pub(crate) fn text<'a>(object: &'a Value, field: &str) -> &'a str {
     object.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Returns the first object whose field has this text.
+pub(crate) fn find<'a>(objects: &'a [Value], field: &str, wanted: &str) -> Option<&'a Value> {
+    objects.iter().find(|one| text(one, field) == wanted)
 }
 
 /// Returns the amount of an object in minor units; 0 if it is missing.
@@ -120,30 +112,47 @@ pub(crate) fn mark_of(charge: &Value) -> String {
 
 /// Address to which the sandbox sends application webhooks; the reference is appended.
 pub(crate) const EVENT_URL: &str = "http://127.0.0.1:8780/events/";
-
 /// Address to which the sandbox posts a merchant's events; the merchant's name is appended.
 pub const GATEWAY_URL: &str = "http://127.0.0.1:8780/gateway/";
-
-/// Charges before the run begins.
+/// Charges of the merchant `earlier` before the run begins.
 const EARLIER_CHARGES: usize = 2;
+/// Recurring charges of the merchant `till` when the run begins; none collects anything during it.
+const TILL_CHARGES: usize = 3;
 
-/// Earlier charges of each merchant, in order.
-pub(crate) type Charges = BTreeMap<String, Vec<String>>;
+/// Charges the payers of the merchant `earlier`. Returns the ids of the charges, in order.
+pub(crate) async fn charge_payers(desk: &ControlClient, script: &SimScript) -> Vec<String> {
+    let body = json!({"amount": 700, "method": card()});
+    make_charges(desk, script, (EARLIER, EARLIER_CHARGES, "/v1/charges"), &body).await
+}
 
-/// Charges the payers of the merchant `earlier`, over the service's own path and with the
+/// Makes the recurring charges of the merchant `till`. Returns their ids.
+pub(crate) async fn make_till_charges(desk: &ControlClient, script: &SimScript) -> Vec<String> {
+    let body = json!({"amount": 700, "method": card(), "schedule": late_schedule()});
+    make_charges(desk, script, (TILL, TILL_CHARGES, "/v1/recurring/charges"), &body).await
+}
+
+/// Makes charges of a merchant, if the world has it, over the service's own path and with the
 /// merchant's own key, as its till would.
-pub(crate) async fn charge_payers(desk: &ControlClient, script: &SimScript) -> Charges {
-    if !script.files.contains_key(EARLIER) {
-        return Charges::new();
-    }
-    desk.post_control("credentials", &json!({ "merchant": EARLIER })).await;
-    let key = desk.authorization(EARLIER).await;
+async fn make_charges(
+    desk: &ControlClient,
+    script: &SimScript,
+    (merchant, count, path): (&str, usize, &str),
+    body: &Value,
+) -> Vec<String> {
     let mut made = Vec::new();
-    for _ in 0..EARLIER_CHARGES {
-        let body = json!({"amount": 700, "method": card()});
-        made.push(text(&desk.post_service("/v1/charges", &key, &body).await, "id").to_owned());
+    if script.files.contains_key(merchant) {
+        desk.post_control("credentials", &json!({ "merchant": merchant })).await;
+        let key = desk.authorization(merchant).await;
+        for _ in 0..count {
+            made.push(text(&desk.post_service(path, &key, body).await, "id").to_owned());
+        }
     }
-    Charges::from([(EARLIER.to_owned(), made)])
+    made
+}
+
+/// Returns a monthly schedule that begins long after the run.
+fn late_schedule() -> Value {
+    json!({"start": START, "interval_unit": "MONTH", "interval_delay": 1})
 }
 
 pub(crate) fn card() -> Value {
@@ -151,40 +160,12 @@ pub(crate) fn card() -> Value {
 }
 
 /// Writes the ids of the earlier charges into the documents that name them.
-pub(crate) fn fill_charge_ids(tree: &mut DocTree, charges: &Charges) {
+pub(crate) fn fill_charge_ids(tree: &mut DocTree, earlier: &[String]) {
     for doc in tree.values_mut() {
         if let DocBody::FromCharge(one) = &mut doc.body {
-            let of = charges.get(&one.merchant).and_then(|made| made.get(one.nth));
-            one.charge = of.cloned().unwrap_or_default();
+            one.charge = earlier.get(one.nth).cloned().unwrap_or_default();
         }
     }
-}
-
-pub(crate) fn without_earlier(mut ledger: Vec<Value>, charges: &Charges) -> Vec<Value> {
-    let earlier = |id: &str| charges.values().flatten().any(|charge| charge == id);
-    ledger.retain(|entry| !earlier(text(entry, "transaction_id")));
-    ledger
-}
-
-/// Recurring charges that it has when the run begins; none collects anything during the run.
-const TILL_CHARGES: usize = 3;
-
-/// Makes its recurring charges, over the service's own path and with its own key. Returns their
-/// ids.
-pub(crate) async fn make_till_charges(desk: &ControlClient, script: &SimScript) -> Vec<String> {
-    let mut made = Vec::new();
-    if !script.files.contains_key(TILL) {
-        return made;
-    }
-    desk.post_control("credentials", &json!({ "merchant": TILL })).await;
-    let key = desk.authorization(TILL).await;
-    let schedule = json!({"start": START, "interval_unit": "MONTH", "interval_delay": 1});
-    let body = json!({"amount": 700, "method": card(), "schedule": schedule});
-    for _ in 0..TILL_CHARGES {
-        let charge = desk.post_service("/v1/recurring/charges", &key, &body).await;
-        made.push(text(&charge, "id").to_owned());
-    }
-    made
 }
 
 /// Objects of the payers at the service; clones share them.
@@ -215,8 +196,8 @@ impl Payers {
         let key = desk.authorization(&payment.merchant).await;
         let card = self.card(desk, &payment.merchant, &key).await;
         let (path, body) = if [EARLY, SKIP].contains(&payment.amount) {
-            let schedule = json!({"start": START, "interval_unit": "MONTH", "interval_delay": 1});
-            let body = json!({"amount": payment.amount, "method": card, "schedule": schedule});
+            let body =
+                json!({"amount": payment.amount, "method": card, "schedule": late_schedule()});
             ("/v1/recurring/charges", body)
         } else {
             ("/v1/charges", json!({"amount": payment.amount, "method": card}))

@@ -62,7 +62,7 @@ pub struct Frontend {
     sandbox: Router,
     journal: SimDisk,
     clock: SharedClock,
-    weather: Weather,
+    pub(crate) weather: Weather,
     pages: PagedLists,
     log: Mutex<ArrivalLog>,
 }
@@ -82,7 +82,6 @@ pub(crate) struct ArrivalLog {
 }
 
 impl Frontend {
-    /// Returns a proxy to this sandbox that reads this journal disk.
     pub fn new(sandbox: Router, journal: SimDisk, clock: SharedClock, script: &SimScript) -> Self {
         let (weather, pages) =
             (Weather::new(&script.net.storms), PagedLists::new(script.net.paging.as_ref()));
@@ -102,17 +101,13 @@ impl Frontend {
     pub fn journal_replaced(&self) {
         let mut book = self.log.lock();
         book.allowed_calls = AllowedCalls::default();
-        book.seen = book.allowed_calls.read_all(&self.journal);
+        book.seen = book.allowed_calls.read(&self.journal).clone();
     }
 
     pub fn stop_faults(&self) {
         self.log.lock().calm = true;
         self.weather.stop_storms();
         self.pages.stop_changes();
-    }
-
-    pub(crate) fn weather(&self) -> &Weather {
-        &self.weather
     }
 
     pub(crate) fn log(&self) -> MutexGuard<'_, ArrivalLog> {
@@ -219,7 +214,7 @@ impl Frontend {
         let word = Mark::find_in(word).map_or_else(|| word.to_owned(), |mark| mark.to_string());
         let name = (method, path, word);
         let mut book = self.log.lock();
-        let allowed = book.allowed_calls.allowed_count(&self.journal, &name);
+        let allowed = book.allowed_calls.read(&self.journal).get(&name).copied().unwrap_or(0);
         let explained = add(&mut book.seen, name.clone(), 1) <= allowed;
         let (at, reply, status) = (self.clock.now(), Value::Null, 0);
         book.arrivals.push(Arrival { at, effect, name, explained, fault, body, reply, status });
@@ -278,7 +273,6 @@ fn throttled_response(seconds: u64) -> Response {
     response
 }
 
-/// Returns the answer with another amount than the service gave.
 async fn with_other_amount(effect: Option<&'static str>, answer: Response) -> Response {
     let Some((head, body)) = read(answer).await else { return dropped_response() };
     let field = AMOUNTS.iter().find(|(name, _)| Some(*name) == effect).map(|(_, field)| *field);

@@ -13,7 +13,6 @@ use crate::sim::machine::disk::MachinePower;
 use crate::sim::plan::chance::{CrashPoint, CrashSide, NOTIFY_POINT};
 use crate::sim::plan::hook_scripts::NotificationFate;
 
-/// One attempt to deliver a notification.
 #[derive(Debug, Clone)]
 pub(crate) struct SimDelivery {
     pub(crate) key: String,
@@ -52,29 +51,23 @@ impl SimNotifier {
         self.log.lock().attempts.clone()
     }
 
-    pub(crate) fn has_arrived(&self, key: &str) -> bool {
-        self.log.lock().attempts.iter().any(|one| one.arrived && one.key == key)
-    }
-
     fn deliver(&self, message: &OutgoingNotification) -> DeliveryResult {
         let mut log = self.log.lock();
         log.count = log.count.saturating_add(1);
-        let way = log.fates.iter().find(|(nth, _)| *nth == log.count && !log.calm);
-        let way = way.map(|(_, way)| *way);
-        let arrived = matches!(way, None | Some(NotificationFate::AnswerLost));
+        let fate = log.fates.iter().find(|(nth, _)| *nth == log.count && !log.calm);
+        let fate = fate.map(|(_, fate)| *fate);
+        let arrived = matches!(fate, None | Some(NotificationFate::AnswerLost));
         let text =
             message.body.as_str().map_or_else(|| Value::to_string(&message.body), str::to_owned);
         log.attempts.push(SimDelivery { key: message.key.clone(), text, arrived });
-        match way {
-            None => DeliveryResult::Done,
-            Some(NotificationFate::AnswerLost) => {
+        let Some(fate) = fate else { return DeliveryResult::Done };
+        match fate {
+            NotificationFate::AnswerLost => {
                 DeliveryResult::InDoubt("its answer is lost".to_owned())
             }
-            Some(NotificationFate::Lost) => DeliveryResult::InDoubt("it is lost".to_owned()),
-            Some(NotificationFate::Nobody) => DeliveryResult::NotSent("nobody is there".to_owned()),
-            Some(NotificationFate::Refused) => {
-                DeliveryResult::Refused("it is not wanted".to_owned())
-            }
+            NotificationFate::Lost => DeliveryResult::InDoubt("it is lost".to_owned()),
+            NotificationFate::Nobody => DeliveryResult::NotSent("nobody is there".to_owned()),
+            NotificationFate::Refused => DeliveryResult::Refused("it is not wanted".to_owned()),
         }
     }
 }

@@ -16,7 +16,6 @@ use crate::api::call::PAGE_SIZE_MAX;
 use crate::sim::plan::trouble::{ListChange, PagingPlan};
 
 const EVENTS: &str = " /v1/events ";
-
 /// Failures of a reading's second page before it succeeds.
 const CUTS: u32 = 4;
 
@@ -63,8 +62,7 @@ impl PagedLists {
         let size = self.0.lock().paging.as_ref()?.size;
         let whole = format!("page_size={PAGE_SIZE_MAX}");
         let query = parts.uri.query().filter(|query| query.split('&').any(|one| one == whole))?;
-        let fields = query.split('&').filter(|one| !one.starts_with("page"));
-        let rest: Vec<&str> = fields.collect();
+        let rest: Vec<&str> = query.split('&').filter(|one| !one.starts_with("page")).collect();
         let number = query.split('&').find_map(|one| one.strip_prefix("page="))?.parse().ok()?;
         let short = query.replace(&whole, &format!("page_size={size}"));
         let uri: Uri = format!("{}?{short}", parts.uri.path()).parse().ok()?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep};
 
 use crate::base::id::{Key, Mode};
@@ -17,13 +17,13 @@ use crate::engine::protocol::input::{EngineInput, IncomingWebhook};
 use crate::sandbox::webhooks::OutgoingWebhook;
 use crate::sim::plan::documents::{Doc, DocBody};
 use crate::sim::plan::network::{DelayedDecision, Detour, Misdelivery, NetBehaviour};
+use crate::sim::run::memory::EngineSender;
 use crate::sim::service::control::{EVENT_URL, GATEWAY_URL, text};
 use crate::sim::service::sandbox::SandboxControl;
 
 /// Delay before a webhook that was not accepted is sent again.
 const AGAIN: Duration = Duration::from_mins(10);
 
-/// The post office; clones share it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PostOffice(Arc<Mutex<PostState>>);
 
@@ -66,8 +66,7 @@ impl PostOffice {
         let mut state =
             PostState { delayed_decision: net.delayed_decision, ..PostState::default() };
         state.partner.misdelivered.clone_from(&net.misdelivered);
-        state.gateway.misdelivered =
-            net.gateway.as_ref().map(|posts| posts.misdelivered.clone()).unwrap_or_default();
+        state.gateway.misdelivered = net.gateway.clone().unwrap_or_default();
         Self(Arc::new(Mutex::new(state)))
     }
 
@@ -134,9 +133,8 @@ impl PostOffice {
         }
     }
 
-    /// Hands a webhook over. Returns the status for the sender.
     async fn deliver(&self, letter: OutgoingWebhook, doors: &WebhookReceivers) -> Option<u16> {
-        let HandoverResult { status, stored } = doors.deliver(letter).await?;
+        let (status, stored) = doors.deliver(letter).await?;
         self.state().acknowledged.extend(stored);
         Some(status)
     }
@@ -199,13 +197,6 @@ impl PostState {
     }
 }
 
-fn reference_and_event(letter: &OutgoingWebhook) -> String {
-    let said: Value = serde_json::from_slice(&letter.body).unwrap_or_default();
-    let event = said.pointer("/events/0/type").and_then(Value::as_str).unwrap_or_default();
-    format!("{} {event}", letter.url.strip_prefix(EVENT_URL).unwrap_or_default())
-}
-
-/// A posted event that was acknowledged as stored.
 #[derive(Debug, Clone)]
 pub(crate) struct AcknowledgedPost {
     pub merchant: String,
@@ -214,16 +205,18 @@ pub(crate) struct AcknowledgedPost {
     pub head: u64,
 }
 
-pub(crate) struct HandoverResult {
-    /// HTTP status for the sender.
-    pub(crate) status: u16,
-    /// Stored post, if it was an event.
-    pub(crate) stored: Option<AcknowledgedPost>,
+fn reference_and_event(letter: &OutgoingWebhook) -> String {
+    let said: Value = serde_json::from_slice(&letter.body).unwrap_or_default();
+    let event = said.pointer("/events/0/type").and_then(Value::as_str).unwrap_or_default();
+    format!("{} {event}", letter.url.strip_prefix(EVENT_URL).unwrap_or_default())
 }
+
+/// HTTP status for the sender, and the stored post, if it was an event.
+type HandoverResult = (u16, Option<AcknowledgedPost>);
 
 #[derive(Debug)]
 pub(crate) struct WebhookReceivers {
-    pub(crate) engine: mpsc::Sender<EngineInput>,
+    pub(crate) engine: EngineSender,
     pub(crate) inbox: EventReceiver,
     pub(crate) shared: Arc<EngineShared>,
 }
@@ -234,7 +227,7 @@ pub(crate) fn key_of(merchant: &str) -> Option<Key> {
 
 impl WebhookReceivers {
     /// Delivers a webhook. Returns `None` if the engine did not answer.
-    pub(crate) async fn deliver(&self, letter: OutgoingWebhook) -> Option<HandoverResult> {
+    async fn deliver(&self, letter: OutgoingWebhook) -> Option<HandoverResult> {
         if let Some(merchant) = letter.url.strip_prefix(GATEWAY_URL) {
             return self.post_event(merchant, &letter.body).await;
         }
@@ -242,7 +235,7 @@ impl WebhookReceivers {
         let notice = IncomingWebhook { generation: 0, reference, body: letter.body };
         let (stored, answer) = oneshot::channel();
         self.engine.send(EngineInput::PartnerWebhook(notice, stored)).await.ok()?;
-        answer.await.is_ok().then_some(HandoverResult { status: 200, stored: None })
+        answer.await.is_ok().then_some((200, None))
     }
 
     async fn post_event(&self, merchant: &str, body: &[u8]) -> Option<HandoverResult> {
@@ -259,7 +252,7 @@ impl WebhookReceivers {
             event: text(&said, "id").to_owned(),
             head: self.shared.writer.head().sequence,
         });
-        Some(HandoverResult { status, stored })
+        Some((status, stored))
     }
 }
 

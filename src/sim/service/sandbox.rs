@@ -6,8 +6,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::control;
-use super::control::{Charges, ControlClient, EVENT_URL, GATEWAY_URL, Payers, list, text};
+use super::control::{self, ControlClient, EVENT_URL, GATEWAY_URL, Payers, find, list, text};
 use crate::base::clock::SharedClock;
 use crate::base::id::RemoteId;
 use crate::base::secret::Secret;
@@ -15,13 +14,10 @@ use crate::engine::handles::shared::PartnerAccess;
 use crate::sandbox::options::{DecisionMode, SandboxOptions};
 use crate::sandbox::server::Sandbox;
 use crate::sandbox::webhooks::OutgoingWebhook;
-use crate::sim::plan::documents;
-use crate::sim::plan::documents::DocBody;
-use crate::sim::plan::documents::variable;
+use crate::sim::plan::documents::{DocBody, applicant_secrets, variable};
 use crate::sim::plan::script::SimScript;
 use crate::store::index::ordered::MemoryIndex;
 
-/// All objects that the service holds.
 #[derive(Debug, Clone, Default)]
 pub struct Objects {
     pub contacts: Vec<Value>,
@@ -41,9 +37,9 @@ pub struct Objects {
 
 impl Objects {
     pub(crate) fn has_name(&self, id: &RemoteId, names: &[&str]) -> bool {
-        let others = [&self.methods, &self.recurring, &self.applications, &self.transactions];
-        let mut all = self.invoices.iter().chain(others.into_iter().flatten());
-        let text = all.find(|one| text(one, "id") == id.as_str()).map(Value::to_string);
+        let Self { invoices, methods, recurring, applications, transactions, .. } = self;
+        let mut all = [invoices, methods, recurring, applications, transactions].into_iter();
+        let text = all.find_map(|list| find(list, "id", id.as_str())).map(Value::to_string);
         text.is_some_and(|text| names.iter().any(|name| text.contains(*name)))
     }
 }
@@ -57,7 +53,7 @@ pub(crate) struct SandboxControl {
     /// Merchants that are connected by codes.
     pub(crate) merchants: Vec<String>,
     clock: SharedClock,
-    pub(crate) earlier_charges: Charges,
+    pub(crate) earlier_charges: Vec<String>,
     /// Recurring charges that a merchant made at its own till.
     pub(crate) till: Vec<String>,
     pub(crate) payers: Payers,
@@ -73,14 +69,15 @@ impl SandboxControl {
             decide: if manual { DecisionMode::Manual } else { DecisionMode::Auto },
             ..SandboxOptions::default()
         };
-        let sandbox = Sandbox::open(Arc::new(MemoryIndex::new()), options);
+        let sandbox = Sandbox::open(Arc::new(MemoryIndex::new()), options).ok();
         let merchants = script.files.values().filter(|doc| doc.body == DocBody::Merchant);
-        let sandbox = sandbox.ok();
         let mut desk = Self {
-            earlier_charges: Charges::new(),
+            earlier_charges: Vec::new(),
             till: Vec::new(),
             payers: Payers::default(),
-            control: ControlClient::new(sandbox.as_ref().map(Sandbox::router).unwrap_or_default()),
+            control: ControlClient {
+                router: sandbox.as_ref().map(Sandbox::router).unwrap_or_default(),
+            },
             sandbox,
             merchants: merchants.map(|doc| doc.name.clone()).collect(),
             clock,
@@ -117,7 +114,7 @@ impl SandboxControl {
     /// Issues a fresh code for each merchant. Returns the codes and the applicants' secrets, by the
     /// variables of the documents.
     pub(crate) async fn issue_codes(&self) -> BTreeMap<String, String> {
-        let mut codes = documents::applicant_secrets();
+        let mut codes = applicant_secrets();
         for name in &self.merchants {
             let issued = self.control.post_control("credentials", &json!({"merchant": name})).await;
             codes.insert(variable(name), text(&issued, "authorization_code").to_owned());
@@ -142,7 +139,6 @@ impl SandboxControl {
         }
     }
 
-    /// Returns all objects that the service holds now.
     pub(crate) async fn objects(&self) -> Objects {
         let own = |one: &Value| self.till.iter().any(|id| id == text(one, "id"));
         let (till, recurring) =
@@ -168,14 +164,15 @@ impl SandboxControl {
 
     /// Returns the movements of money since the run began, except those of the payers.
     async fn ledger(&self) -> Vec<Value> {
-        let all = list(&self.control.get_control("ledger").await, "entries");
+        let mut all = list(&self.control.get_control("ledger").await, "entries");
         let occurrences = self.control.all("occurrences").await;
         let theirs = |entry: &Value| {
             let id = text(entry, "recurring_charge_occurrence_id");
-            let of = occurrences.iter().find(|one| !id.is_empty() && text(one, "id") == id);
+            let of = find(&occurrences, "id", id).filter(|_| !id.is_empty());
             self.payers.owns(entry) || of.is_some_and(|one| self.payers.owns(one))
         };
-        let all = all.into_iter().filter(|entry| !theirs(entry)).collect();
-        control::without_earlier(all, &self.earlier_charges)
+        let earlier = |id: &str| self.earlier_charges.iter().any(|charge| charge == id);
+        all.retain(|entry| !theirs(entry) && !earlier(text(entry, "transaction_id")));
+        all
     }
 }

@@ -120,13 +120,11 @@ impl Weather {
         self.0.lock().settled = Some(Instant::now());
     }
 
-    /// Returns the time from the end of all faults until everything was settled.
     pub(crate) fn settling_time(&self) -> Option<Duration> {
         let sky = self.0.lock();
         Some(sky.settled?.saturating_duration_since(sky.quiet?))
     }
 
-    /// Returns every storm that began, by stretches.
     pub(crate) fn stretches(&self) -> Vec<StormStretch> {
         let sky = self.0.lock();
         let last = sky.active.iter().map(|one| one.stretch(one.until));
@@ -211,8 +209,10 @@ impl ActiveStorm {
                 self.second.1 > most
             }
         };
-        if met && let Some(waits) = self.waits.get_mut(caller).filter(|one| one.is_early(life, now))
-        {
+        // Calls of the same moment were already on their way.
+        let is_early =
+            |one: &&mut RequestedWait| one.life == life && one.since < now && now < one.until;
+        if met && let Some(waits) = self.waits.get_mut(caller).filter(is_early) {
             waits.early_calls = waits.early_calls.saturating_add(1);
             self.early = self.early.max(waits.early_calls);
         }
@@ -268,14 +268,6 @@ impl ActiveStorm {
             callers: count(self.callers.len()),
             early: self.early,
         }
-    }
-}
-
-impl RequestedWait {
-    /// Returns true if a call now comes before the requested time. Calls of the same moment were
-    /// already on their way.
-    fn is_early(&self, life: u32, now: Instant) -> bool {
-        self.life == life && self.since < now && now < self.until
     }
 }
 

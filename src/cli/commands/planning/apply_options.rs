@@ -224,7 +224,7 @@ fn print_allowed(about: &[Key], out: Printer) {
 }
 
 pub(crate) fn print_removals(engine: &Engine, out: Printer) {
-    let removed = engine.planner().removal_counts().iter();
+    let removed = engine.planner().removal_counts.iter();
     let parts: Vec<String> =
         removed.map(|(removal, count)| format!("{count} {}", removal.past_participle())).collect();
     if !parts.is_empty() {

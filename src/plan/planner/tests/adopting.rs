@@ -31,7 +31,7 @@ fn nothing_is_taken_over_without_a_good_document_or_for_a_merchant() {
 #[test]
 fn what_still_uses_something_without_a_document_is_told() {
     let used = |rig: &Rig, name| {
-        let keys = rig.planner.dependants_without_document(&key(name));
+        let keys = rig.planner.prune_state.holders(&key(name));
         keys.iter().map(Key::short).collect::<Vec<_>>()
     };
     let (club, none) = ("RecurringCharge/club", Vec::<String>::new());

@@ -37,7 +37,7 @@ fn gone(mode: &str, card: Manifest) -> Rig {
 }
 
 fn removed(rig: &Rig) -> Vec<(Removal, usize)> {
-    rig.planner.removal_counts().iter().map(|(removal, count)| (*removal, *count)).collect()
+    rig.planner.removal_counts.iter().map(|(removal, count)| (*removal, *count)).collect()
 }
 
 #[test]

@@ -141,6 +141,6 @@ fn what_has_its_document_is_neither_gone_nor_held_by_what_it_uses() {
     for name in ["Merchant/acme", "SavedMethod/c0", "RecurringCharge/club"] {
         assert_eq!(rig.step(name), "Settled InSync ready");
         assert!(!rig.planner.may_be_allowed(&key(name)), "{name}");
-        assert_eq!(rig.planner.dependants_without_document(&key(name)), Vec::<Key>::new());
+        assert_eq!(rig.planner.prune_state.holders(&key(name)), Vec::<Key>::new());
     }
 }

@@ -54,7 +54,7 @@ fn what_is_live_goes_once_it_was_marked_for_long_enough_or_a_person_says_at_once
             let absence = MissingDocument { marked: mark.clone(), allowed: word.clone() };
             rig.know(CARD, |known| known.missing_document = Some(Box::new(absence)));
             assert_eq!(rig.step(CARD), step, "{mode} {mark:?} {word:?}");
-            assert_eq!(rig.planner.date_dependent().contains(&key(CARD)), step == waits);
+            assert_eq!(rig.planner.date_dependent.contains(&key(CARD)), step == waits);
         }
     }
 }
@@ -105,7 +105,7 @@ fn a_resource_of_a_merchant_with_another_name_by_now_is_live_as_that_one_is() {
     rig.know("Merchant/acme", |known| known.moved_to = Some(Box::new(key("Merchant/apex"))));
     rig.touch(&[CARD]);
     assert_eq!(rig.step(CARD), "Wait Unmarked ready");
-    assert_eq!(rig.planner.dependants_without_document(&key("Merchant/apex")), [key(CARD)]);
+    assert_eq!(rig.planner.prune_state.holders(&key("Merchant/apex")), [key(CARD)]);
 }
 
 #[test]

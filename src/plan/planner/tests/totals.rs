@@ -22,7 +22,7 @@ fn held() -> Step {
 
 /// Formats each sum: amount, currency, mode, meaning.
 fn sums(totals: &PlanTotals) -> Vec<String> {
-    let sums = totals.money().iter();
+    let sums = totals.money.iter();
     sums.map(|((currency, mode, meaning), sum)| format!("{sum} {currency} {mode:?} {meaning}"))
         .collect()
 }
@@ -92,12 +92,12 @@ fn what_is_not_ready_and_what_waits_for_a_person_are_counted_in_and_out() {
         step(PlannedAction::Create, false, Vec::new()),
     );
     let mut totals = counted(&[ready.clone(), ready.clone(), unready.clone(), held(), held()]);
-    assert_eq!((totals.unready_count(), totals.needing_attention()), (3, 2));
+    assert_eq!((totals.unready, totals.needing_attention), (3, 2));
     totals.replace(Some(&unready), Some(&ready));
-    assert_eq!((totals.unready_count(), totals.needing_attention()), (2, 2));
+    assert_eq!((totals.unready, totals.needing_attention), (2, 2));
     totals.replace(Some(&held()), Some(&unready));
-    assert_eq!((totals.unready_count(), totals.needing_attention()), (2, 1));
+    assert_eq!((totals.unready, totals.needing_attention), (2, 1));
     totals.replace(Some(&held()), None);
     totals.replace(Some(&ready), None);
-    assert_eq!((totals.unready_count(), totals.needing_attention()), (1, 0));
+    assert_eq!((totals.unready, totals.needing_attention), (1, 0));
 }
