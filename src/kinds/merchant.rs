@@ -25,7 +25,6 @@ use crate::model::manifest::{Manifest, Reference};
 /// service-facts, part 12).
 pub const PUBLIC_KEY_LENGTH: usize = 24;
 
-/// The field that names an application.
 pub(super) const APPLICATION: &str = "spec.credentials.application";
 pub(super) const APPLICATION_KIND: &str = MerchantApplicationKind::NAME;
 
@@ -37,16 +36,12 @@ pub struct MerchantKind;
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Spec")]
 pub struct MerchantSpec {
-    /// `test`, or `live` for real money.
     pub mode: Mode,
-    /// The zone of the merchant's days: an IANA name, or the Rails-style name of one. Canonical:
-    /// the IANA name.
+    /// An IANA name, or the Rails-style name of one. Canonical: the IANA name.
     #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "iana")]
     pub timezone: Option<String>,
-    /// The host of the merchant's product brand, if not `service.web_url`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub web_url: Option<String>,
-    /// The credentials that open the merchant.
     pub credentials: CredentialsSpec,
 }
 
@@ -57,15 +52,12 @@ pub struct MerchantSpec {
 #[schemars(extend("minProperties" = 1, "maxProperties" = 1))]
 #[schemars(rename = "Credentials")]
 pub struct CredentialsSpec {
-    /// A code to be exchanged once for a token (partner-api, POST /oauth/token).
     #[schemars(with = "Option<HiddenSecret>")]
     pub authorization_code: Option<SecretSource>,
     /// A `payments` token that was exchanged elsewhere.
     #[schemars(with = "Option<HiddenSecret>")]
     pub access_token: Option<SecretSource>,
-    /// The application whose approval supplies the code.
     pub application: Option<String>,
-    /// Gateway keys; they open the gateway only.
     pub keys: Option<GatewayKeys>,
 }
 
@@ -74,9 +66,7 @@ pub struct CredentialsSpec {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Keys")]
 pub struct GatewayKeys {
-    /// 24 characters.
     pub public_key: String,
-    /// The key that moves money.
     #[schemars(with = "HiddenSecret")]
     pub secret_key: SecretSource,
 }

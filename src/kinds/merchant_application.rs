@@ -10,7 +10,7 @@
 //! or never; here they are reported at once.
 
 mod spec;
-mod step;
+pub(super) mod step;
 #[cfg(test)]
 mod tests;
 

@@ -13,7 +13,7 @@ pub mod method;
 mod method_tests;
 mod request;
 pub mod spec;
-mod step;
+pub(super) mod step;
 #[cfg(test)]
 mod step_tests;
 #[cfg(test)]

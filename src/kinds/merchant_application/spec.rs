@@ -24,7 +24,6 @@ const SUBMISSION: &str = "submission";
 #[derive(Clone, PartialEq, Serialize, derive_more::Debug)]
 #[debug("Spec {{ submission: {submission:?}, fields: {:?} }}", fields.keys().collect::<Vec<_>>())]
 pub struct MerchantApplicationSpec {
-    /// `complete`, or `sign_up` if the applicant completes it.
     pub submission: Submission,
     /// The fields that were written, in the order of the table; a secret is its source.
     #[serde(flatten)]
@@ -35,7 +34,6 @@ pub struct MerchantApplicationSpec {
 #[derive(Debug, Clone, Copy)]
 struct FieldTable {
     fields: &'static [ApplicationField],
-    /// Names beside the fields.
     beside: &'static [&'static str],
     names: &'static LazyLock<Vec<&'static str>>,
 }

@@ -19,39 +19,25 @@ use crate::model::issue::Issue;
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Spec")]
 pub struct RecurringChargeSpec {
-    /// The merchant that is paid.
     pub merchant: String,
-    /// The saved method that pays; none with `from_charge`.
     pub method: Option<String>,
-    /// The amount of each occurrence.
     pub amount: Amount,
-    /// The amount of the first charge, if it differs.
     pub first_amount: Option<Amount>,
-    /// A text of the merchant's own; reckon adds its mark when the text is sent. The documents name
-    /// no limit.
+    /// reckon adds its mark when the text is sent. The documents name no limit.
     pub description: Option<String>,
-    /// The account that is paid, by its name or id; left out, the primary one.
     pub account: Option<String>,
-    /// Scheduled payments after which the charge is complete.
     pub max_occurrences: Option<WholeNumber>,
-    /// The total after which the charge is complete.
     pub max_amount: Option<Amount>,
-    /// The due dates of payments.
     pub schedule: ScheduleSpec,
-    /// The time of the first payment.
     #[serde(default, skip_serializing_if = "is_default")]
     pub first_charge: FirstCharge,
-    /// `apply` adds a surcharge to a charge made now.
     #[serde(default, skip_serializing_if = "is_default")]
     pub surcharge: Surcharge,
-    /// The earlier charge whose method and customer are used.
     pub from_charge: Option<String>,
-    /// Not accepted: carries the mark.
     #[serde(default, skip_serializing)]
     pub reference: RefusedField,
 }
 
-/// The time of the first payment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FirstCharge {
@@ -62,7 +48,6 @@ pub enum FirstCharge {
     Now,
 }
 
-/// Surcharge on a charge made now.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Surcharge {
@@ -85,15 +70,10 @@ const YEAR_DAYS: u64 = 366;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScheduleSpec {
-    /// The first date that may be due, `YYYY-MM-DD`; none if the first charge is made now.
     pub start: Option<String>,
-    /// The unit of the interval: day, week or month.
     pub interval_unit: IntervalUnit,
-    /// The interval in units.
     pub interval_delay: WholeNumber,
-    /// The last date that may be due, `YYYY-MM-DD`.
     pub end: Option<String>,
-    /// Days within each week or month.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub days: Vec<String>,
 }

@@ -42,10 +42,8 @@ pub enum MethodSourceSpec {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Written")]
 pub struct WrittenDetails {
-    /// A card written here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub card: Option<Card>,
-    /// A bank account written here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bank: Option<Bank>,
 }
