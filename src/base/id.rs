@@ -8,7 +8,6 @@
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::ops::Deref;
 use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
 
@@ -30,6 +29,7 @@ pub const REMOTE_ID_LENGTH_MAX: usize = 128;
 
 /// Manifest kind as written in YAML, such as `Invoice`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(derive_more::Display)]
 #[serde(transparent)]
 pub struct Kind(Arc<str>);
 
@@ -42,12 +42,6 @@ impl Kind {
     /// Returns the word as written in YAML.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 
@@ -84,6 +78,7 @@ const NAME_EXAMPLE: &str = "jane-2026-11";
 /// Checked text of `metadata.name` or `metadata.namespace`: 1 to 63 lowercase letters, digits, `-`
 /// and `.`, first and last alphanumeric.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr)]
+#[derive(derive_more::Display)]
 pub struct Name(Arc<str>);
 
 /// Namespace of documents without one; see [`Name::default_namespace`].
@@ -103,12 +98,6 @@ impl Name {
 
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl fmt::Display for Name {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 
@@ -172,6 +161,9 @@ pub enum KeyError {
 /// Many maps hold the same key, each a hundred thousand of them. Equal keys are one allocation,
 /// also of different origin, so keys are equal exactly if they point to the same one.
 #[derive(Clone, SerializeDisplay, DeserializeFromStr)]
+#[derive(derive_more::Deref, derive_more::Display)]
+#[display("{}/{}/{}", _0.kind, _0.namespace, _0.name)]
+#[deref(forward)]
 pub struct Key(Arc<KeyParts>);
 
 /// The keys in use.
@@ -238,14 +230,6 @@ impl PartialOrd for Key {
     }
 }
 
-impl Deref for Key {
-    type Target = KeyParts;
-
-    fn deref(&self) -> &KeyParts {
-        &self.0
-    }
-}
-
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
@@ -274,13 +258,6 @@ impl Key {
         } else {
             self.to_string()
         }
-    }
-}
-
-impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let KeyParts { kind, namespace, name } = &**self;
-        write!(f, "{kind}/{namespace}/{name}")
     }
 }
 
@@ -331,7 +308,8 @@ macro_rules! string_id {
     ($(#[$doc:meta])* $type:ident, $what:literal) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr)]
-                pub struct $type(Arc<str>);
+        #[derive(derive_more::Display)]
+        pub struct $type(Arc<str>);
 
         impl $type {
             /// Checks the text.
@@ -346,12 +324,6 @@ macro_rules! string_id {
             /// Returns the text as the service gave it.
             pub fn as_str(&self) -> &str {
                 &self.0
-            }
-        }
-
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
             }
         }
 

@@ -9,7 +9,7 @@ use crate::base::secret::Personal;
 use crate::effects::invoices::create_contact;
 use crate::kinds::merchant::MerchantKind;
 use crate::kinds::planning::object_step::{ObjectEffects, plan_object, refuse_change};
-use crate::kinds::planning::step::{MERCHANT, StepCx, StepDecision, ready_state, reference};
+use crate::kinds::planning::step::{StepCx, StepDecision, ready_state};
 use crate::kinds::register::KindRow;
 use crate::kinds::schema::kind::{CheckCx, Find, SpecField, SpecSchema, spec_fields};
 use crate::kinds::schema::text;
@@ -102,8 +102,7 @@ pub(crate) const ROW: KindRow = KindRow {
 fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
     let kind = ObjectEffects {
         create: &|new| {
-            let merchant = reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
-            ready_state(cx, &merchant)?;
+            ready_state(cx, &new.merchant)?;
             Ok(create_contact(new, &manifest.spec))
         },
         change: &refuse_change,

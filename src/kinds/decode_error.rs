@@ -10,8 +10,7 @@ use crate::base::money::{Currency, Money};
 use crate::base::secret::mask_digits;
 use crate::kinds::schema::kind::{DecodeError, SpecField};
 use crate::kinds::schema::values;
-use crate::kinds::secrets::secret_source;
-use crate::kinds::secrets::{field_of, names_beneath, touches_private};
+use crate::kinds::secrets::{field_of, names_beneath, secret_source, touches_private};
 use crate::model::issue::Issue;
 
 /// Longest field name that is repeated in a place where a secret could have been written.

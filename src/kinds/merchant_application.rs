@@ -20,8 +20,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::api::onboarding::application::{Submission, is_test_name};
-use crate::api::onboarding::fields as table;
-use crate::api::onboarding::fields::{OWNERSHIP_DEFAULT, SECOND_OWNER};
+use crate::api::onboarding::fields::{self as table, OWNERSHIP_DEFAULT, SECOND_OWNER};
 use crate::api::onboarding::rules::rules;
 use crate::api::rules::FieldProblem;
 use crate::base::account_number::is_published_test_routing;
@@ -232,7 +231,7 @@ fn issue(problem: &FieldProblem) -> Issue {
     let name = context.rsplit('.').next().unwrap_or_default();
     let missing = matches!(sub_code.as_str(), "not_blank" | "not_null");
     let code = match sub_code.as_str() {
-        "not_blank" | "not_null" => "reckon::merchant_application::missing",
+        _ if missing => "reckon::merchant_application::missing",
         "invalid_length" => "reckon::merchant_application::length",
         "number_out_of_range" => "reckon::merchant_application::range",
         _ => "reckon::merchant_application::invalid",
@@ -266,10 +265,8 @@ fn plan_issue(spec: &MerchantApplicationSpec, cx: &CheckCx) -> Option<Issue> {
 /// Checks a secret: it may be in plain text only if no person can own its value.
 fn secret_issue(spec: &MerchantApplicationSpec, secret: &SecretField) -> Option<Issue> {
     let path = format!("spec.{}", secret.path);
-    let Some(literal) = secret.source.literal() else {
-        return secret.source.issue(&path);
-    };
-    let open = is_reserved(spec, &secret.path, literal.expose());
+    let literal = secret.source.literal();
+    let open = literal.is_none_or(|text| is_reserved(spec, &secret.path, text.expose()));
     if open { secret.source.issue(&path) } else { secret.source.hidden_issue(&path) }
 }
 
@@ -308,7 +305,6 @@ const SIGNIFICANT_PERCENT: i64 = 25;
 const SIGNIFICANT: &str = "owner_has_significant_ownership";
 const PERCENTAGE: &str = "owner_percentage_of_ownership";
 
-/// Returns all issues of these rules.
 /// Compares significant ownership with the percentage, which is 100 if a complete application names
 /// none.
 fn ownership_issue(spec: &MerchantApplicationSpec) -> Option<Issue> {

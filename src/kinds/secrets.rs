@@ -23,7 +23,7 @@ pub fn field_of<'a>(fields: &'a [SpecField], path: &str) -> Option<&'a SpecField
 }
 
 /// As [`field_of`], for a place as the table writes it.
-fn covering<'a>(fields: &'a [SpecField], place: &str) -> Option<&'a SpecField> {
+pub(crate) fn covering<'a>(fields: &'a [SpecField], place: &str) -> Option<&'a SpecField> {
     let covers = fields.iter().filter(|field| place == field.path || is_beneath(place, field.path));
     covers.max_by_key(|field| field.path.len())
 }
@@ -54,13 +54,18 @@ pub(crate) fn names_beneath(fields: &[SpecField], path: &str) -> Vec<&'static st
 fn pattern(path: &str) -> Option<String> {
     let rest =
         path.strip_prefix("spec").filter(|rest| rest.is_empty() || rest.starts_with(['.', '[']))?;
-    let mut pieces = rest.trim_start_matches('.').split('[');
+    Some(without_positions(rest.trim_start_matches('.')))
+}
+
+/// Returns a path in the form of the tables: any position in a sequence is `[]`.
+pub(crate) fn without_positions(path: &str) -> String {
+    let mut pieces = path.split('[');
     let mut pattern = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
         pattern.push('[');
         pattern.extend(piece.chars().skip_while(char::is_ascii_digit));
     }
-    Some(pattern)
+    pattern
 }
 
 fn is_beneath(path: &str, above: &str) -> bool {

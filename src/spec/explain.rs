@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::base::wording;
 use crate::kinds::register::KindRow;
 use crate::kinds::schema::kind::{Privacy, SpecField};
+use crate::kinds::secrets::without_positions;
 
 /// A kind, or one of its fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -193,13 +194,7 @@ pub fn below_spec(text: &str) -> &str {
 
 /// Returns the path in the form of the tables: any index of a sequence is `[]`.
 pub fn table_path(text: &str) -> String {
-    let mut pieces = below_spec(text).split('[');
-    let mut pattern = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        pattern.push('[');
-        pattern.extend(piece.chars().skip_while(char::is_ascii_digit));
-    }
-    pattern
+    without_positions(below_spec(text))
 }
 
 /// Returns the path without any index of a sequence, the form that people write to ask for a

@@ -13,8 +13,7 @@ use crate::effects::merchants::{ACCOUNTS, has_several};
 use crate::kinds::merchant::authorization::{
     self, Authorization, authorization_of, foreign_reason, missing_approval,
 };
-use crate::kinds::merchant::zone;
-use crate::kinds::merchant::{APPLICATION_KIND, MerchantKind};
+use crate::kinds::merchant::{APPLICATION_KIND, MerchantKind, zone};
 use crate::kinds::planning::diff;
 use crate::kinds::planning::step::{
     StepCx, StepDecision, effect_context, mode_of, ready_state, reference,

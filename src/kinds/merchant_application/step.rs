@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 use crate::base::id::Mode;
 use crate::effects::core::context::EffectContext;
 use crate::effects::onboarding::{start_sign_up, submit_application};
-use crate::kinds::merchant_application::MerchantApplicationKind;
-use crate::kinds::merchant_application::is_sign_up_test;
+use crate::kinds::merchant_application::{MerchantApplicationKind, is_sign_up_test};
 use crate::kinds::planning::diff;
 use crate::kinds::planning::step::{
     MERCHANT, StepCx, StepDecision, effect_context_in, source_id, text, unsuitable,

@@ -13,9 +13,8 @@ use crate::base::money::{Currency, Money};
 use crate::effects::core::context::{copy_fields, set_optional};
 use crate::effects::recurring::recurring_facts;
 use crate::kinds::planning::step::{MERCHANT, StepCx, reference, text};
-use crate::kinds::recurring_charge::RecurringChargeKind;
-use crate::kinds::recurring_charge::account;
 use crate::kinds::recurring_charge::request::amount_per_occurrence;
+use crate::kinds::recurring_charge::{RecurringChargeKind, account};
 use crate::kinds::remote::import_check::{ImportCheck, OnMismatch};
 use crate::kinds::remote::readback::{
     ImportTemplate, ImportTemplateCx, ReadBack, ReadBackField, WireForm,

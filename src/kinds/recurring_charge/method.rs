@@ -22,9 +22,8 @@ use crate::effects::recurring::change::{
 use crate::kinds::planning::step::{
     MERCHANT, StepCx, StepDecision, ready_state, reference, unsuitable,
 };
-use crate::kinds::recurring_charge::RecurringChargeKind;
-use crate::kinds::recurring_charge::account;
 use crate::kinds::recurring_charge::request::ChangeBody;
+use crate::kinds::recurring_charge::{RecurringChargeKind, account};
 use crate::kinds::saved_method::SavedMethodKind;
 use crate::kinds::saved_method::source::{applied_state, given_details, is_intake, source};
 use crate::kinds::schema::kind::SpecSchema;

@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 
 use crate::base::id::Key;
 use crate::base::money::Money;
-use crate::base::schedule::Schedule;
-use crate::base::schedule::{RecurrenceLimits, occurrences};
+use crate::base::schedule::{RecurrenceLimits, Schedule, occurrences};
 use crate::effects::core::context::{copy_fields, set_field, set_optional};
 use crate::kinds::merchant::zone;
 use crate::kinds::planning::diff::amount;

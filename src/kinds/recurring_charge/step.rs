@@ -18,12 +18,11 @@ use crate::kinds::planning::step::{
     MERCHANT, StepCx, StepDecision, mode_of, ready_state, reference, referenced_key, text,
     unsuitable,
 };
-use crate::kinds::recurring_charge::RecurringChargeKind;
 use crate::kinds::recurring_charge::account::{
     self, SurchargeQuote, amount_before_surcharge, quote,
 };
 use crate::kinds::recurring_charge::import::{CHARGES, import_checks};
-use crate::kinds::recurring_charge::{ending, method, request};
+use crate::kinds::recurring_charge::{RecurringChargeKind, ending, method, request};
 use crate::kinds::register::KindRow;
 use crate::kinds::saved_method::SavedMethodKind;
 use crate::kinds::saved_method::step::method_health;

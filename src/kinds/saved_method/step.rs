@@ -19,8 +19,8 @@ use crate::effects::methods::save::{FreshToken, create_token, save_by_token, sav
 use crate::effects::methods::{MethodSource, method_facts};
 use crate::kinds::planning::object_step::{ObjectEffects, needs_token, plan_object};
 use crate::kinds::planning::step::{
-    MERCHANT, StepCx, StepDecision, deletion_of, orphan, ready_state, reference, removal_context,
-    text, unsuitable, wait, wait_for_users,
+    StepCx, StepDecision, deletion_of, orphan, ready_state, removal_context, text, unsuitable,
+    wait, wait_for_users,
 };
 use crate::kinds::register::KindRow;
 use crate::kinds::remote::readback::{
@@ -82,8 +82,7 @@ pub(super) fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>
     let source = source(&manifest.spec);
     let kind = ObjectEffects {
         create: &|new| {
-            let merchant = reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
-            ready_state(cx, &merchant)?;
+            ready_state(cx, &new.merchant)?;
             if is_intake(&manifest.spec) {
                 return Ok(save_by_token(new, source, &usable_token(cx, manifest, have)?));
             }

@@ -226,6 +226,13 @@ pub struct InspectedFile {
     pub file: Option<AttachedFile>,
 }
 
+fn no_folder() -> FileProblem {
+    let message = "reckon.yaml opens no folder of attachments to specs".to_owned();
+    let help =
+        "write `secrets: {attachments: DIR}` in reckon.yaml, or the `fref_` id of an uploaded file";
+    FileProblem { code: "reckon::file::closed", message, help: help.to_owned() }
+}
+
 /// Inspects every file that a spec names, and returns the problems. Without `files` a spec may name
 /// none.
 pub(crate) fn inspect_all(
@@ -235,16 +242,7 @@ pub(crate) fn inspect_all(
     let (mut looked, mut issues) = (Vec::new(), Vec::new());
     for FileRef { field, path } in named {
         let stamp = files.and_then(|files| files.stamp(path));
-        // A tree without an opened folder.
-        let closed = || {
-            FileProblem {
-            code: "reckon::file::closed",
-            message: "reckon.yaml opens no folder of attachments to specs".to_owned(),
-            help: "write `secrets: {attachments: DIR}` in reckon.yaml, or the `fref_` id of an uploaded file"
-                .to_owned(),
-        }
-        };
-        let found = files.ok_or_else(closed).and_then(|files| files.inspect(path));
+        let found = files.ok_or_else(no_folder).and_then(|files| files.inspect(path));
         let found = found.map_err(|FileProblem { code, message, help }| {
             issues.push(Issue::error(code, field, message, &help));
         });

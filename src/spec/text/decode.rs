@@ -93,19 +93,16 @@ fn not_text(bytes: &[u8]) -> Option<Finding> {
 }
 
 fn is_utf16(bytes: &[u8]) -> bool {
-    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
-        return true;
-    }
-    if bytes.starts_with(&[0, 0, 0xfe, 0xff]) {
+    let marks: [&[u8]; 3] = [&[0xff, 0xfe], &[0xfe, 0xff], &[0, 0, 0xfe, 0xff]];
+    if marks.iter().any(|mark| bytes.starts_with(mark)) {
         return true;
     }
     let sample = bytes.get(..bytes.len().min(64)).unwrap_or_default();
     let zeros = |odd: bool| {
         let places = sample.iter().enumerate().filter(|(at, _)| (at % 2 == 1) == odd);
-        let (all, zero) = places.fold((0_usize, 0_usize), |(all, zero), (_, byte)| {
+        places.fold((0_usize, 0_usize), |(all, zero), (_, byte)| {
             (all.saturating_add(1), zero.saturating_add(usize::from(*byte == 0)))
-        });
-        (all, zero)
+        })
     };
     let ((odd, odd_zero), (even, even_zero)) = (zeros(true), zeros(false));
     sample.len() >= 8

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use crate::base::secret::mask_digits;
 use crate::base::wording::nearest;
 use crate::kinds::schema::kind::{Privacy, SpecField};
+use crate::kinds::secrets::covering;
 use crate::kinds::secrets::secret_source::is_name;
 use crate::model::issue::PlacedIssue;
 use crate::spec::text::node::{Node, NodeValue};
@@ -149,17 +150,13 @@ impl<'a> PrivacyRules<'a> {
                     let named = at.is_private_name || self.is_private(&entry.key);
                     let dot = if at.pattern.is_empty() { "" } else { "." };
                     let pattern = format!("{}{dot}{}", at.pattern, entry.key);
-                    self.walk(
-                        &entry.value,
-                        &WalkPosition { pattern, known: at.known, is_private_name: named },
-                        leaves,
-                    );
+                    let at = WalkPosition { pattern, is_private_name: named, ..*at };
+                    self.walk(&entry.value, &at, leaves);
                 }
             }
             NodeValue::Seq(items) => {
                 let pattern = format!("{}[]", at.pattern);
-                let at =
-                    WalkPosition { pattern, known: at.known, is_private_name: at.is_private_name };
+                let at = WalkPosition { pattern, ..*at };
                 for item in items {
                     self.walk(item, &at, leaves);
                 }
@@ -169,11 +166,7 @@ impl<'a> PrivacyRules<'a> {
     }
 
     fn is_hidden(&self, at: &WalkPosition) -> bool {
-        let field = self
-            .fields
-            .iter()
-            .filter(|field| at.known && covers(field.path, &at.pattern))
-            .max_by_key(|field| field.path.len());
+        let field = covering(self.fields, &at.pattern).filter(|_| at.known);
         match field.map(|field| field.privacy) {
             Some(Privacy::Plain) => false,
             Some(Privacy::Personal | Privacy::Secret) => true,
@@ -190,10 +183,6 @@ struct WalkPosition {
     pattern: String,
     known: bool,
     is_private_name: bool,
-}
-
-fn covers(field: &str, pattern: &str) -> bool {
-    pattern.strip_prefix(field).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
 /// Returns whether the node is `{env: NAME}` or a similar reference, which names a secret and holds

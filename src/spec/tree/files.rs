@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::fmt::Display;
 use std::io::Read;
 use std::panic::resume_unwind;
 use std::{io, thread};
@@ -127,14 +128,14 @@ impl TreeWalk {
             Ok(opened) => opened,
             Err(error) if error.is_absent() && !folder.is_empty() => return,
             Err(error) => {
-                return visit(WalkEntry::Problem(unreadable_problem(folder, &error.to_string())));
+                return visit(WalkEntry::Problem(unreadable_problem(folder, error)));
             }
         };
         let listed = opened.for_each_entry(&mut |name, sort| {
             self.visit_child(folder, &opened, (name, sort), visit);
         });
         if let Err(error) = listed {
-            visit(WalkEntry::Problem(unreadable_problem(folder, &error.to_string())));
+            visit(WalkEntry::Problem(unreadable_problem(folder, error)));
         }
     }
 
@@ -168,7 +169,7 @@ impl TreeWalk {
             Ok(found) => self.visit_entry(&found, visit),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => {
-                visit(WalkEntry::Problem(unreadable_problem(&self.path, &error.to_string())));
+                visit(WalkEntry::Problem(unreadable_problem(&self.path, error)));
             }
         }
     }
@@ -206,7 +207,7 @@ impl TreeWalk {
                 self.symlink_problem("the symlink leads out of the specs folder")
             }
             Err(_) if !yaml => return,
-            Err(error) => unreadable_problem(&self.path, &error.to_string()),
+            Err(error) => unreadable_problem(&self.path, error),
         };
         visit(WalkEntry::Problem(trouble));
     }
@@ -230,7 +231,7 @@ fn root_problem(root: &FolderLocation, error: &PathError) -> SourceProblem {
         } else {
             error.to_string()
         };
-        return unreadable_problem("", &why);
+        return unreadable_problem("", why);
     };
     let message = format!(
         "the folder {root} is reached through `{component}`, a symbolic link, so no file in it is read"
@@ -241,7 +242,7 @@ fn root_problem(root: &FolderLocation, error: &PathError) -> SourceProblem {
     SourceProblem::new("", "reckon::source::symlink", message, help)
 }
 
-fn unreadable_problem(path: &str, message: &str) -> SourceProblem {
+fn unreadable_problem(path: &str, message: impl Display) -> SourceProblem {
     SourceProblem::unreadable(path, format!("cannot be read: {message}"))
 }
 

@@ -24,12 +24,11 @@ impl Loader {
                 self.by_key.remove(key);
             }
             let targets = self.documents_of(key).flat_map(|(_, document)| targets(document));
-            let targets = targets.collect();
-            self.graph.set(key, targets);
-            let has = self
-                .documents_of(key)
-                .filter_map(|(spot, document)| Some((document.unique_field?, spot.clone())));
-            let has = has.collect();
+            self.graph.set(key, targets.collect());
+            let documents = self.documents_of(key);
+            let has = documents
+                .filter_map(|(spot, document)| Some((document.unique_field?, spot.clone())))
+                .collect();
             codes.extend(self.unique_fields.set(key, has));
         }
         concerned
