@@ -10,10 +10,8 @@ use crate::base::secret::Secret;
 
 /// Fewest digits of a card number (service-facts, 31).
 pub const CARD_DIGITS_MIN: usize = 12;
-
 /// Most digits of a card number (service-facts, 31).
 pub const CARD_DIGITS_MAX: usize = 19;
-
 const VISIBLE_ACCOUNT_DIGITS: usize = 4;
 const VISIBLE_ROUTING_DIGITS: usize = 3;
 
@@ -56,12 +54,10 @@ pub enum Brand {
     Discover,
     DinersClub,
     Jcb,
-    /// None of the others.
     Unknown,
 }
 
 impl Brand {
-    /// Returns the brand's word on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Visa => "VISA",

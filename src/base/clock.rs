@@ -44,7 +44,6 @@ pub struct VirtualClock {
 }
 
 impl VirtualClock {
-    /// Makes a clock that shows `epoch` now.
     pub fn new(epoch: DateTime<Utc>) -> Self {
         Self { epoch, start: Instant::now() }
     }

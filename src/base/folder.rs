@@ -35,19 +35,12 @@ pub enum PathError {
     #[error("`{0}` is not a plain path below the folder")]
     NotPlain(String),
     #[error("`{component}` is a symbolic link")]
-    Link {
-        /// The path up to and including the link.
-        component: String,
-    },
+    Link { component: String },
     #[error("the symbolic link `{0}` leads out of the folder")]
     LeadsOutside(String),
     /// The entry is neither a file nor the expected sort of entry.
     #[error("`{path}` is {what}, not a plain file")]
-    NotAFile {
-        path: String,
-        /// The sort of entry, with its article.
-        what: &'static str,
-    },
+    NotAFile { path: String, what: &'static str },
     #[error("{0}")]
     Io(#[from] io::Error),
 }
@@ -81,7 +74,6 @@ impl EntryType {
     }
 }
 
-/// Metadata of an entry, read without opening it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EntryMeta {
     pub entry_type: EntryType,

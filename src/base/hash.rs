@@ -19,7 +19,6 @@ use subtle::ConstantTimeEq;
 use crate::base::id::Key;
 
 pub const MARK_LENGTH: usize = 28;
-
 const MARK_PREFIX: &str = "rk";
 const MARK_BYTES: usize = 16;
 const HMAC_BLOCK_BYTES: usize = 64;
@@ -41,12 +40,10 @@ impl SourceId {
         }
     }
 
-    /// Returns the name as it is sent.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Returns the short form of the name.
     pub fn mark(&self) -> Mark {
         let Digest(bytes) = sha256(self.0.as_bytes());
         let (head, _) = bytes.split_at(MARK_BYTES);
@@ -94,7 +91,6 @@ impl Mark {
         }
     }
 
-    /// Returns the 28 characters.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -194,7 +190,6 @@ pub fn canonical_object<'a>(fields: impl IntoIterator<Item = (&'a str, &'a Value
     serde_json::to_vec(&sorted(fields)).unwrap_or_default()
 }
 
-/// A value that is written with sorted keys.
 struct Canonical<'a>(&'a Value);
 
 fn sorted<'a>(

@@ -23,7 +23,6 @@ pub use number::{IntentId, Mode, NumberError};
 
 /// Longest accepted [`Name`], in characters.
 pub const NAME_LENGTH_MAX: usize = 63;
-
 /// Longest accepted id of the service, in characters; real ones have 22 to 40 (service-facts, 18).
 pub const REMOTE_ID_LENGTH_MAX: usize = 128;
 
@@ -39,7 +38,6 @@ impl Kind {
         Self(Arc::from(text))
     }
 
-    /// Returns the word as written in YAML.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -85,7 +83,6 @@ pub struct Name(Arc<str>);
 const DEFAULT_NAMESPACE: &str = "default";
 
 impl Name {
-    /// Returns the namespace of documents without one.
     pub fn default_namespace() -> Self {
         static SHARED: LazyLock<Name> = LazyLock::new(|| Name(Arc::from(DEFAULT_NAMESPACE)));
         SHARED.clone()
@@ -166,7 +163,6 @@ pub enum KeyError {
 #[deref(forward)]
 pub struct Key(Arc<KeyParts>);
 
-/// The keys in use.
 static KEYS: LazyLock<SharedValues<KeyParts>> = LazyLock::new(SharedValues::default);
 /// The kinds and the namespaces of keys in use.
 static WORDS: LazyLock<SharedValues<str>> = LazyLock::new(SharedValues::default);
@@ -245,7 +241,6 @@ impl From<KeyParts> for Key {
 }
 
 impl Key {
-    /// Joins the three parts.
     pub fn new(kind: Kind, namespace: &Name, name: &Name) -> Self {
         Self::from(KeyParts { kind, namespace: namespace.clone(), name: name.clone() })
     }
@@ -284,7 +279,6 @@ impl FromStr for Key {
     }
 }
 
-/// Reasons why a text is no id of the service.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IdError {
     #[error("the {what} is empty")]

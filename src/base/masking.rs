@@ -171,7 +171,6 @@ struct DigitRun {
     length: usize,
 }
 
-/// Measures the number at the start of a text.
 fn measure_run(text: &[char], divides: fn(char) -> bool) -> DigitRun {
     let mut run = DigitRun { digits: 0, length: 0 };
     for (at, c) in text.iter().enumerate() {
@@ -198,7 +197,6 @@ fn is_date(text: &[char]) -> bool {
     fits && ends && date.starts_with(['1', '2']) && date.parse::<chrono::NaiveDate>().is_ok()
 }
 
-/// Hides the characters from `start` to before `end`.
 pub(crate) fn hide(hidden: &mut [bool], start: usize, end: usize) {
     if let Some(piece) = hidden.get_mut(start..end) {
         piece.fill(true);

@@ -36,11 +36,7 @@ pub enum MoneyError {
     NotANumber { text: String },
     /// Not a code of ISO 4217, or the code of something that is not a means of payment.
     #[error("`{code}` is no currency{}", did_you_mean(*.nearest))]
-    UnknownCurrency {
-        code: String,
-        /// The most similar code.
-        nearest: Option<Currency>,
-    },
+    UnknownCurrency { code: String, nearest: Option<Currency> },
     /// Beyond ±[`AMOUNT_MAX`] in a text, or beyond 64 bits in a sum.
     #[error("the amount is out of range; the most is {max} minor units", max = AMOUNT_MAX)]
     OutOfRange,
@@ -133,7 +129,6 @@ impl fmt::Display for Money {
 
 /// Numeric codes of ISO 4217 have three digits.
 const NUMERIC_CODE_MAX: u16 = 999;
-
 /// Maximum edits (a wrong, missing, extra or swapped letter) between a text and a suggested code.
 const SUGGESTION_EDITS_MAX: usize = 1;
 
@@ -149,7 +144,6 @@ impl Currency {
     /// US dollars, the service's default (service-facts, 33).
     pub const USD: Self = Self(iso_currency::Currency::USD);
 
-    /// Returns the 3-letter code.
     pub fn code(self) -> &'static str {
         self.0.code()
     }

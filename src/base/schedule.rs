@@ -44,7 +44,6 @@ pub enum IntervalUnit {
 }
 
 impl IntervalUnit {
-    /// Returns the unit's word on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Day => "DAY",
@@ -108,7 +107,6 @@ pub struct Schedule {
     pub interval_unit: IntervalUnit,
     /// The step in units: 1 is every unit, 2 every other; at least 1.
     pub interval_delay: u32,
-    /// Last date that may be due.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<NaiveDate>,
     /// Days within each week or month; empty: the weekday, or day of the month, of `start`.
@@ -232,7 +230,6 @@ pub struct ScheduleProblem {
     /// The faulty item of `days`, from 0.
     pub item: Option<usize>,
     pub message: String,
-    /// The text to write instead.
     pub help: String,
 }
 

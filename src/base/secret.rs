@@ -124,15 +124,12 @@ impl Personal {
     }
 }
 
-/// First line of a sealed text.
 const BEGIN: &str = "-----BEGIN AGE ENCRYPTED FILE-----";
-/// Last line of a sealed text.
 const END: &str = "-----END AGE ENCRYPTED FILE-----";
 /// Header of the bytes of a sealed text.
 const VERSION: &[u8] = b"age-encryption.org/v1\n";
 /// Maximum length of a sealed text: one secret, its place, and the keys that it is for.
 const SEALED_BYTES_MAX: usize = 256 * 1024;
-/// Maximum length of the plain text.
 const PLAIN_BYTES_MAX: u64 = 192 * 1024;
 
 /// Reasons why a text could not be sealed or opened.

@@ -20,7 +20,6 @@ pub fn count_verb<N: Copy + Display + PartialEq + From<u8>>(
     format!("{count} {verb}")
 }
 
-/// Maximum number of causes that are followed.
 const CAUSES_MAX: usize = 8;
 
 /// Returns an error and its causes, in one line.

@@ -15,14 +15,11 @@ use crate::model::issue::Issue;
 
 /// Longest field name that is repeated in a place where a secret could have been written.
 const SHOWN_NAME_LENGTH_MAX: usize = 24;
-/// Most digits of such a name.
 const SHOWN_NAME_DIGITS_MAX: usize = 2;
 /// Edits within which a word is always suggested; for longer words, a third of the letters.
 const SUGGESTION_EDITS_MIN: usize = 2;
-/// Replacement for text that is not repeated.
 const HIDDEN: &str = "…";
 
-/// Names of a card's security code.
 const SECURITY_CODES: [&str; 5] = ["cvv", "cvv2", "cvc", "cvc2", "csc"];
 const SECURITY_CODE_HELP: &str =
     "remove the field: a card's security code must not be stored, and saving a card needs none";

@@ -24,7 +24,6 @@ use crate::model::manifest::{Manifest, Reference};
 /// Characters of a public key; its length is its only fixed property (partner-api, Limits;
 /// service-facts, part 12).
 pub const PUBLIC_KEY_LENGTH: usize = 24;
-
 pub(super) const APPLICATION: &str = "spec.credentials.application";
 pub(super) const APPLICATION_KIND: &str = MerchantApplicationKind::NAME;
 

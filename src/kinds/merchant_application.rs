@@ -301,7 +301,6 @@ fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {
 /// Percentage above which ownership is significant (partner-api,
 /// `owner_has_significant_ownership`).
 const SIGNIFICANT_PERCENT: i64 = 25;
-
 const SIGNIFICANT: &str = "owner_has_significant_ownership";
 const PERCENTAGE: &str = "owner_percentage_of_ownership";
 

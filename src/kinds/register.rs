@@ -35,7 +35,6 @@ use crate::model::state::observed::{AppliedSpec, Observed};
 /// One kind: its YAML shape, as in [`SpecSchema`], and the steps by which the service matches it.
 #[derive(Debug)]
 pub struct KindRow {
-    /// Name in YAML.
     pub name: &'static str,
     pub fields: &'static [SpecField],
     /// True if the removal of an object has an effect on the service.
@@ -46,7 +45,6 @@ pub struct KindRow {
     pub has_doubtful_creation: bool,
     /// The JSON Schema of its spec, every field with its text.
     pub schema: fn() -> Value,
-    /// Decodes one complete YAML document of this kind.
     pub read:
         fn(yaml: &str, namespace: &Name, cx: &CheckCx) -> Result<DecodedSpec, Vec<DecodeError>>,
     /// Decodes the values of a spec; `None` where they do not fit, for reasons that
@@ -166,7 +164,6 @@ fn read_values<K: SpecSchema>(
     check::<K>(&K::Spec::deserialize(spec).ok()?, namespace, cx).ok()
 }
 
-/// Checks a decoded spec.
 fn check<K: SpecSchema>(
     spec: &K::Spec,
     namespace: &Name,
@@ -196,7 +193,6 @@ fn check_links<K: SpecSchema>(manifest: &Manifest, find: Find<'_>) -> Vec<Issue>
     }
 }
 
-/// Masks card numbers in the texts of an issue.
 fn mask_numbers(mut issue: Issue) -> Issue {
     issue.message = mask_digits(&issue.message);
     issue.help = mask_digits(&issue.help);

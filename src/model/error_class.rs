@@ -26,7 +26,6 @@ pub enum ErrorClass {
 /// The visible form of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureSignal<'a> {
-    /// An answer with this status and these words.
     Answer(u16, &'a ServiceProblem),
     /// No connection, or one that broke, or no answer in time.
     NoAnswer,

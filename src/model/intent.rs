@@ -19,7 +19,6 @@ use crate::model::state::observed::{AppliedSpec, Observation};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Intent {
     pub id: IntentId,
-    /// The effect's row in the register.
     pub effect: String,
     pub key: Key,
     pub merchant: Key,
@@ -67,7 +66,6 @@ pub struct Cause {
     /// The file, relative to `reckon.yaml`.
     pub file: Option<Arc<str>>,
     pub line: Option<usize>,
-    /// The git commit of the tree, where there is one.
     pub commit: Option<String>,
     /// The file differed from its content in that commit: then no commit names its author.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -114,7 +112,6 @@ pub enum IntentProgress {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         unsent: bool,
     },
-    /// The effect happened.
     Done {
         observation: Box<Observation>,
         proof: EffectProof,
@@ -132,7 +129,6 @@ pub enum IntentProgress {
     GivenUp {
         reason: String,
     },
-    /// A person has to act.
     #[serde(rename = "held")]
     OnHold {
         reason: String,
@@ -242,7 +238,6 @@ impl IntentProgress {
 pub struct OpenIntent {
     pub intent: Intent,
     pub state: IntentState,
-    /// Time since which it is in that state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<DateTime<Utc>>,
 }
@@ -252,7 +247,6 @@ pub struct OpenIntent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrphanDismissed {
     pub intent: IntentId,
-    /// The resource that was created again.
     pub key: Key,
     pub reason: String,
     pub actor: String,

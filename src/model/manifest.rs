@@ -15,9 +15,8 @@ use crate::base::packed::Packed;
 pub struct DocumentPlace {
     /// The file, relative to the directory of `reckon.yaml`.
     pub file: Arc<str>,
-    /// The line on which the document begins, from 1.
+    /// From 1.
     pub line: usize,
-    /// The byte at which the document begins.
     pub offset: usize,
     pub length: usize,
 }
@@ -49,7 +48,6 @@ pub enum OnDoubt {
 pub struct Annotations {
     /// `reckon.dev/suspend: "true"`: no effect is done for this resource.
     pub suspend: bool,
-    /// `reckon.dev/deletion`.
     pub deletion: Deletion,
     /// `reckon.dev/generation`: raising it permits a replacement.
     pub generation: u32,
@@ -57,7 +55,6 @@ pub struct Annotations {
     pub depends_on: Vec<Key>,
     /// `reckon.dev/ignore-drift`: fields that others may change, `*` for all.
     pub ignore_drift: Box<[String]>,
-    /// `reckon.dev/on-doubt`.
     pub on_doubt: Option<OnDoubt>,
     /// `reckon.dev/moved-from`: the resource's former name, of the same kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -77,7 +74,6 @@ pub struct Manifest<S = Value> {
     pub annotations: Annotations,
     /// The spec in its kind's canonical form, defaults filled in.
     pub spec: S,
-    /// The resources that the spec refers to, with the path of each reference.
     pub references: Vec<Reference>,
     /// The files that the spec names, in their state at the time of the reading.
     pub files: Vec<AttachedFile>,
@@ -115,7 +111,6 @@ impl<S> Manifest<S> {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttachedFile {
-    /// The path, as the document writes it.
     pub path: String,
     /// The last part of the path: the file's name for payers.
     pub name: String,
@@ -125,7 +120,6 @@ pub struct AttachedFile {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reference {
-    /// The field that holds it, such as `spec.contact`.
     pub path: String,
     pub key: Key,
 }

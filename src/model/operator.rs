@@ -114,13 +114,11 @@ impl StepSelection {
 pub struct Ceiling {
     pub mode: Mode,
     pub meaning: String,
-    /// Maximum amount, all steps together.
     pub amount: Money,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanApproval {
-    /// Unique among all approvals.
     pub id: String,
     pub checksum: String,
     pub ceilings: Vec<Ceiling>,
@@ -138,7 +136,6 @@ pub struct ApprovalSignature {
     pub file: String,
     pub commit: String,
     pub key: String,
-    /// The end of the approval, if its file names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<DateTime<Utc>>,
 }

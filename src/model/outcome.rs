@@ -67,7 +67,6 @@ pub struct ServiceMessage {
     pub message: Option<ServiceText>,
     /// The field's path, or `Type[id]` of a missing object.
     pub context: Option<ServicePlace>,
-    /// Finer code of a field's problem.
     pub sub_code: Option<ServiceCode>,
     /// The transaction that records a decline.
     pub entity_id: Option<ServicePlace>,
@@ -86,7 +85,6 @@ impl ServiceProblem {
         Self::clean(&api::rules::Problem::new(code, sentence), &KnownValues::default())
     }
 
-    /// Returns the first code, empty where there is none.
     pub fn code(&self) -> &str {
         self.messages.first().map_or("", |message| message.code.as_str())
     }
@@ -131,7 +129,6 @@ impl ServiceMessage {
         }
     }
 
-    /// Returns the sentence, or the code where there is none.
     pub fn text(&self) -> &str {
         self.message.as_ref().map_or(self.code.as_str(), ServiceText::as_str)
     }

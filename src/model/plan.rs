@@ -137,7 +137,6 @@ impl Reason {
         self.row().1
     }
 
-    /// Returns the word, and whether a person has to act.
     fn row(&self) -> (&'static str, bool) {
         match self {
             Self::Settled => ("InSync", false),
@@ -187,7 +186,6 @@ impl Reason {
         matches!(self, Self::MaybeSubmitted(_))
     }
 
-    /// Returns the kind of removal, for a resource without a document.
     pub fn removal(&self) -> Option<Removal> {
         if let Self::Removal(going) = self {
             return going.removal();
@@ -231,9 +229,7 @@ pub struct Step {
     pub work: Option<Arc<StepWork>>,
     /// An effect on demand of an outside person, such as an applicant who clicks.
     pub on_demand: Option<Arc<Effect>>,
-    /// The invoice that the new object would replace, if the replaced one stays in force.
     pub replaces: Option<Box<Replaced>>,
-    /// Further counts for limits, besides money.
     pub counts: ExposureCounts,
 }
 

@@ -15,7 +15,6 @@ pub struct RemoteObject {
     pub id: String,
     /// The first part of the types of its events: `transaction`, `recurring_charge.occurrence`.
     pub kind: String,
-    /// In the service's word.
     pub status: Option<String>,
     /// Minor units.
     pub amount: Option<i64>,
@@ -25,7 +24,6 @@ pub struct RemoteObject {
     /// Of a transaction: `CHARGE`, `REFUND` or `CREDIT`.
     #[serde(rename = "sort")]
     pub transaction_type: Option<String>,
-    /// The service's code of the failure.
     pub failure: Option<String>,
     /// Time of the service's last change; the event's own time where the object shows none.
     pub modified: DateTime<Utc>,
@@ -35,11 +33,9 @@ pub struct RemoteObject {
     pub newest_event: Option<DateTime<Utc>>,
 }
 
-/// Freshness of one version of an object against the known one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Freshness {
-    /// The version is newer, or the first.
     #[serde(rename = "news")]
     Newer,
     Same,

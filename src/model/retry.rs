@@ -15,7 +15,6 @@ pub enum PaidBy {
     Check,
 }
 
-/// A code's advice about another try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Advice {
     /// The processor failed before the bank was asked: retry soon.
@@ -28,7 +27,6 @@ enum Advice {
 
 /// Maximum presentations of one eCheck: the first and two more (design.md part 3).
 pub const PRESENTATIONS_MAX: u32 = 3;
-
 /// Maximum tries of one payment by card: well below the limit of card schemes, which is 15 in 30
 /// days.
 pub const CARD_TRIES_MAX: u32 = 4;

@@ -35,7 +35,6 @@ pub struct ReadContext {
     pub check: CheckCx,
 }
 
-/// The field of a document that its kind reads.
 const SPEC: &str = "spec";
 
 #[derive(Debug, Clone)]
@@ -84,7 +83,6 @@ pub fn read(
     }
 }
 
-/// Reads any document, after the lint pass.
 fn read_with_places(
     cx: &ReadContext,
     source: &LazySource<'_>,
@@ -232,7 +230,6 @@ fn without_mistyped_spec(mut misfits: Vec<DecodeError>, issues: &[Issue]) -> Vec
     misfits
 }
 
-/// One reason why a document is refused or warned of.
 enum DocumentFault {
     Issue(Issue),
     Decode(DecodeError),
@@ -304,7 +301,6 @@ impl<'a> PlacedDocument<'a> {
         }
     }
 
-    /// Returns the bytes of a path.
     pub(crate) fn span(&self, path: &Path, at: UnderlinedPart) -> Range<usize> {
         match &self.root {
             Some(root) => locate(root, &self.source.text, path, at),
@@ -324,7 +320,6 @@ impl<'a> PlacedDocument<'a> {
         (self.position(span.start).0, self.position(last).0)
     }
 
-    /// Returns the line and column of a byte, both from 1.
     pub(crate) fn position(&self, byte: usize) -> (usize, usize) {
         self.source.position(byte)
     }

@@ -137,7 +137,6 @@ pub(crate) fn without_null(schema: &Value) -> &Value {
     }
 }
 
-/// Returns the type of a value, in words.
 pub(crate) fn type_name(schema: &Value) -> String {
     let schema = without_null(schema);
     if let Some(title) = schema.get("title").and_then(Value::as_str) {

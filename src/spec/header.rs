@@ -16,7 +16,6 @@ use crate::spec;
 use crate::spec::annotations::ANNOTATION_NAMES as ANNOTATIONS;
 use crate::spec::text::node::{Node, NodeEntry, NodeValue};
 
-/// The only version.
 pub const API_VERSION: &str = "reckon.dev/v1";
 
 /// The fields of every document, all of them required.
@@ -236,7 +235,6 @@ pub fn document(kinds: &[KindRow]) -> Value {
     })
 }
 
-/// Returns the condition on the spec where `kind` is `name`.
 fn choice(name: &str) -> Value {
     json!({
         "if": { "properties": { "kind": { "const": name } }, "required": ["kind"] },
@@ -244,7 +242,6 @@ fn choice(name: &str) -> Value {
     })
 }
 
-/// Returns the schema of every document's head.
 fn metadata() -> Value {
     let name = |what: &str| {
         json!({

@@ -21,7 +21,6 @@ use crate::base::decode::problem::{DecodeProblem, DocumentSegment, Misfit, forma
 /// Decodings of one document: each reports a problem, or gives up one level of the tree.
 const DECODINGS_MAX: usize = 100;
 
-/// A misfit with its place in the document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentMisfit {
     /// The path of the offending value or unknown field, or of the mapping that lacks a field:
@@ -30,7 +29,6 @@ pub struct DocumentMisfit {
     pub problem: DecodeProblem,
 }
 
-/// The reason why a document cannot be decoded.
 #[derive(Debug)]
 pub enum InvalidDocument {
     Broken(serde_yaml::Error),
@@ -178,7 +176,6 @@ impl DocumentNode {
         path.iter().try_fold(self, |node, segment| node.child_mut(segment))
     }
 
-    /// Returns whether a reported value is in the node.
     pub(super) fn has_hole(&self) -> bool {
         match self {
             Self::Hole => true,

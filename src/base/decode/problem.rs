@@ -4,12 +4,10 @@ use std::fmt::{self, Display};
 
 use serde::de::{self, Expected, Unexpected};
 
-/// A value that a document holds in the place of another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FoundValue {
     /// A text; `None` where it must not be shown.
     Text(Option<String>),
-    /// A whole number.
     Integer(Option<String>),
     /// A number with a fraction, with its decimal point.
     Float(Option<String>),
@@ -21,7 +19,6 @@ pub enum FoundValue {
 }
 
 impl FoundValue {
-    /// Returns the same kind of value, without the value.
     #[must_use]
     pub fn without_value(self) -> Self {
         match self {
@@ -75,7 +72,6 @@ pub enum ExpectedValue {
     Named(String),
 }
 
-/// The reason why a value does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DecodeProblem {
     /// A mapping has a field that its type does not have.

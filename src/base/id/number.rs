@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 pub struct NumberError {
     pub text: String,
     pub what: &'static str,
-    /// The expected form, for the message.
     pub example: &'static str,
 }
 
@@ -26,7 +25,6 @@ impl IntentId {
         Self(number)
     }
 
-    /// Returns the bare number.
     pub const fn get(self) -> u64 {
         self.0
     }
@@ -82,7 +80,6 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Returns the word in files and answers.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Test => "test",

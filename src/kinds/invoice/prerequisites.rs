@@ -29,7 +29,6 @@ use crate::model::state::observed::{AppliedSpec, Observed};
 pub(super) enum AttachmentState {
     /// Each file has its id; holds the list for the invoice.
     Ready(Vec<Value>),
-    /// This file must be uploaded.
     Missing(AttachedFile, RemoteId, Value),
     /// This file is being processed; holds the subject of the reading.
     Processing(Value),
@@ -128,7 +127,6 @@ pub(super) fn with_planned_uploads(mut draft: StepDecision, manifest: &Manifest)
     draft
 }
 
-/// Term for it in messages.
 const WHAT: &str = "bank account";
 
 /// Returns the id of the bank account that a spec names by name or id. An account never receives
@@ -151,7 +149,6 @@ pub fn deposit_account_id(
     Ok(text(account, "id").to_owned())
 }
 
-/// Returns the bank account, which must be of the invoice's mode.
 fn account_of_mode<'a>(spec: &Value, owner: &'a Observed, mode: Mode) -> Result<&'a Value, Reason> {
     let wanted = text(spec, "bank_account");
     let what = format!("the bank account {wanted:?} is");
@@ -166,7 +163,6 @@ fn account_of_mode<'a>(spec: &Value, owner: &'a Observed, mode: Mode) -> Result<
     }
 }
 
-/// Returns the mode of a `test_mode` flag.
 pub fn mode_word(test: bool) -> Mode {
     if test { Mode::Test } else { Mode::Live }
 }

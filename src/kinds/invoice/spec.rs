@@ -13,7 +13,6 @@ use crate::model::issue::Issue;
 
 /// The only quantity of an invoice's line (partner-api, POST /invoices).
 pub(super) const QUANTITY: &str = "1";
-
 /// The only rate type (partner-api, POST /invoices).
 pub(super) const RATE_TYPE: &str = "units";
 

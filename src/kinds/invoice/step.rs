@@ -83,7 +83,6 @@ fn unready(have: &Observed) -> Option<Reason> {
     (wants && unsent).then(|| unsuitable("the messages of the invoice were not sent"))
 }
 
-/// Returns the sum of all lines; `None` without a single currency.
 fn total(spec: &Value) -> Option<Money> {
     let lines = spec.get("line_items")?.as_array()?;
     let mut sums = lines.iter().map(|line| amount(line.get("rate_per_quantity")?));
@@ -91,7 +90,6 @@ fn total(spec: &Value) -> Option<Money> {
     sums.try_fold(first, |sum, line| sum.checked_add(line?).ok())
 }
 
-/// Returns the complete body, but for the `source_id`.
 fn body(
     cx: &StepCx<'_>,
     manifest: &Manifest,

@@ -28,12 +28,10 @@ use crate::model::state::credentials::{self, LiveBinding};
 use crate::model::state::observed::{AppliedSpec, Observed};
 
 pub(super) enum Authorization {
-    /// Not refused, as far as known.
     Valid,
     /// The document now supplies others: they are used, and everything that the old ones opened is
     /// ignored.
     Renewed,
-    /// Refused: the merchant waits for others.
     Refused(Reason),
 }
 
@@ -52,7 +50,6 @@ pub(super) fn authorization_of(
     Authorization::Refused(Reason::AwaitsAuthorization(help(&manifest.spec)))
 }
 
-/// Returns the remedy, by the source of the credentials.
 pub(super) fn help(spec: &Value) -> String {
     let from = |name: &str| spec.pointer("/credentials").is_some_and(|one| one.get(name).is_some());
     let what = if from("keys") {

@@ -196,7 +196,6 @@ fn refresh_reads(cx: &StepCx<'_>, key: &Key, spec: &Value, have: &Observed) -> V
 const ASSUMED_CARDS: &str = "assumed_cards";
 const ASSUMED_CHECKS: &str = "assumed_checks";
 
-/// Returns the names that the merchant's documents use in this field.
 fn named_accounts(cx: &StepCx<'_>, manifest: &Manifest, field: &str) -> BTreeSet<String> {
     let users = cx.view.users(&manifest.key).into_iter().filter_map(|user| cx.view.manifest(&user));
     let named =
@@ -204,7 +203,6 @@ fn named_accounts(cx: &StepCx<'_>, manifest: &Manifest, field: &str) -> BTreeSet
     named.collect()
 }
 
-/// Returns the business name on its application.
 fn applied_name(cx: &StepCx<'_>, manifest: &Manifest) -> Option<Value> {
     let application = reference(manifest, APPLICATION_KIND)?;
     cx.view.manifest(&application)?.spec.get("business_name").cloned()

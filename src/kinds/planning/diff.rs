@@ -18,9 +18,7 @@ use crate::model::manifest::Manifest;
 use crate::model::state::drift::{FieldChange, is_leaf, is_unknown};
 use crate::model::state::observed::Observed;
 
-/// Replacement for a private value.
 const HIDDEN: &str = "•••";
-/// Replacement for an unknown value.
 const NOT_KNOWN: &str = "(not known)";
 
 /// Returns every field that differs, in path order; fields that only steer `reckon` never differ.

@@ -26,9 +26,7 @@ pub type ChangeEffect<'a> =
 #[derive(derive_more::Debug)]
 #[debug("Object({money:?})")]
 pub struct ObjectEffects<'a> {
-    /// Returns the effect that creates it, or the missing prerequisite.
     pub create: &'a dyn Fn(EffectContext) -> Result<Effect, Reason>,
-    /// Returns the effect that changes these fields of it.
     pub change: ChangeEffect<'a>,
     /// The money that its creation sets in motion.
     pub money: Vec<MoneyMove>,
@@ -191,7 +189,6 @@ pub fn refuse_change(
     Err(Reason::CannotChange(paths_of(changes).collect()))
 }
 
-/// Returns whether any of these changes takes a fresh token.
 pub fn needs_token(fields: &[SpecField], changes: &[FieldChange]) -> bool {
     changes.iter().any(|change| mutability_of(fields, &change.path) == Mutability::ReplaceByToken)
 }

@@ -23,7 +23,6 @@ use crate::model::state::observed::{AppliedSpec, Observed};
 
 /// Reads of other resources that a step may make.
 pub trait PlanningView {
-    /// Returns the valid manifest of a resource.
     fn manifest(&self, key: &Key) -> Option<Arc<Manifest>>;
     fn observed_state(&self, key: &Key) -> Option<Arc<Observed>>;
     fn is_ready(&self, key: &Key) -> bool;
@@ -49,13 +48,11 @@ pub struct StepCx<'a> {
     pub partner: &'a str,
     /// Key of the digests that replace private values.
     pub digest_key: &'a [u8; 32],
-    /// State of other resources.
     pub view: &'a dyn PlanningView,
     /// `doubt.contact`: the policy of a contact that sets none itself.
     pub on_doubt: OnDoubt,
     /// Reason why live merchants are refused, if they are.
     pub live_refused: Option<&'a str>,
-    /// Present time, which decides what is due today.
     pub now: DateTime<Utc>,
 }
 
@@ -64,14 +61,10 @@ pub struct StepCx<'a> {
 pub struct StepDecision {
     pub verdict: PlannedAction,
     pub reason: Reason,
-    /// Differences, field by field.
     pub changes: Vec<FieldChange>,
-    /// Money set in motion.
     pub money: Vec<MoneyMove>,
     pub ready: bool,
-    /// Work that can be done now.
     pub work: Option<StepWork>,
-    /// Effect that a person may request.
     pub on_demand: Option<Effect>,
     /// The existing object that the new one replaces, if it stays payable.
     pub replaces: Option<Box<Replaced>>,
@@ -80,7 +73,6 @@ pub struct StepDecision {
 }
 
 impl StepDecision {
-    /// Returns a draft without work.
     pub fn idle(verdict: PlannedAction, reason: Reason) -> Self {
         Self {
             verdict,
@@ -127,7 +119,6 @@ pub fn merchant_of<S>(manifest: &Manifest<S>) -> Option<Key> {
     reference(manifest, MERCHANT)
 }
 
-/// The kind that owns credentials and a mode.
 pub const MERCHANT: &str = "Merchant";
 
 /// Returns the mode of a merchant: from its manifest, else as last read.
@@ -271,7 +262,6 @@ pub fn wait(reason: Reason) -> StepDecision {
     StepDecision::idle(PlannedAction::Wait, reason).ready()
 }
 
-/// Returns the current name of a resource.
 pub fn current_key(cx: &StepCx<'_>, key: &Key) -> Key {
     let mut now = key.clone();
     while let Some(next) = cx.view.observed_state(&now).and_then(|known| known.moved_to.clone()) {

@@ -73,7 +73,6 @@ fn is_of(account: &Value, kind: &str) -> bool {
     account.get("type").and_then(Value::as_str).is_none_or(|own| own == kind)
 }
 
-/// Returns the account that the service uses by default.
 fn primary<'a>(fitting: &[&'a Value], owner: &Observed, takes: &str) -> Result<&'a Value, Reason> {
     let paid = if takes == "AchAccount" { "eChecks" } else { "cards" };
     if let [only] = fitting {
@@ -190,17 +189,14 @@ pub(super) fn deposit(
     }
 }
 
-/// Age beyond which an answer is requested again.
 const VALID_FOR: TimeDelta = TimeDelta::hours(1);
 
 #[derive(Debug)]
 pub(super) enum SurchargeQuote {
-    /// The document requests none.
     Unwanted,
     /// The surcharge and the total, in minor units.
     Known {
         surcharge: i64,
-        /// The amount with the surcharge.
         total: i64,
     },
     /// The service must be asked; holds the subject of the reading.
@@ -214,7 +210,6 @@ pub(super) fn amount_before_surcharge(spec: &Value) -> Option<Money> {
     amount(spec.get("first_amount").or_else(|| spec.get("amount"))?)
 }
 
-/// Returns the known surcharge that a document requests.
 pub(super) fn quote(
     cx: &StepCx<'_>,
     manifest: &Manifest,

@@ -99,7 +99,6 @@ pub(super) fn import_template(
     Ok(ImportTemplate { kind: RecurringChargeKind::NAME, name, spec })
 }
 
-/// Returns the saved method whose number the charge uses.
 fn charged_method(cx: &ImportTemplateCx<'_>, item: &Value) -> Result<String, String> {
     let shown = item.get("method").unwrap_or(&Value::Null);
     let number = shown.get("number").or_else(|| shown.get("account_number"));

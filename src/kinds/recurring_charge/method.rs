@@ -35,7 +35,6 @@ use crate::model::plan::Reason;
 use crate::model::state::observed::{AppliedSpec, Observed};
 use crate::model::state::token_attachment::{AwaitedDetails, SuppliedToken};
 
-/// The path of the digest.
 pub(super) const DETAILS: &str = "method.details";
 /// Domain label that separates this digest from all others under the same key.
 const LABEL: &str = "method-details";
@@ -80,7 +79,6 @@ pub(super) fn payer_method(cx: &StepCx<'_>, manifest: &Manifest) -> Option<Arc<M
     is_intake(&method.spec).then_some(method)
 }
 
-/// Returns whether the charge is complete.
 pub(super) fn is_over(have: &Observed) -> bool {
     have.text("status") == Some("COMPLETED")
 }

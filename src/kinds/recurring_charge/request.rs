@@ -68,7 +68,6 @@ pub(super) fn charge_now_body(
     Ok(body)
 }
 
-/// Builds the fields for payer, amount and account.
 fn payment(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -94,9 +93,7 @@ fn limits(spec: &Value, body: &mut Value) {
 /// Body of a PATCH, but for a method.
 #[derive(Debug)]
 pub(super) struct ChangeBody<'a> {
-    /// The top-level fields that changed.
     pub(super) body: Value,
-    /// The description, if it changed.
     pub(super) text: Option<&'a str>,
 }
 
@@ -190,7 +187,6 @@ pub(super) fn today_of(cx: &StepCx<'_>, merchant: &Key) -> Option<NaiveDate> {
     Some(cx.now.with_timezone(&zone).date_naive())
 }
 
-/// Months of a schedule that are listed.
 const MONTHS: u32 = 12;
 
 /// Returns the payments from this day on, within twelve months of the first one. A schedule without

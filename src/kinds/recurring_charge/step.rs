@@ -38,7 +38,6 @@ use crate::model::state::observed::Observed;
 /// Meanings of the amount of each scheduled payment, and of the same into a trust account.
 const PER_OCCURRENCE: [&str; 2] =
     ["collected_per_occurrence", "collected_per_occurrence_into_trust"];
-/// Meanings of the amount charged now.
 const NOW: [&str; 2] = ["charged_now", "charged_now_into_trust"];
 /// Meanings of the amount charged now while the surcharge is unknown.
 const NOW_AND_MORE: [&str; 2] =
@@ -112,13 +111,11 @@ fn read_surcharge_first(
     StepDecision { verdict: PlannedAction::Read, work: Some(StepWork::Read(reading)), ..draft }
 }
 
-/// Returns the part of this money that each occurrence collects.
 fn per_occurrence(money: &[MoneyMove]) -> Vec<MoneyMove> {
     let each = money.iter().filter(|money| PER_OCCURRENCE.contains(&money.meaning));
     each.cloned().collect()
 }
 
-/// Returns the amount charged now, and the amount of each occurrence.
 fn money(
     cx: &StepCx<'_>,
     manifest: &Manifest,

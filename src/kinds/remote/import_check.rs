@@ -27,9 +27,7 @@ pub struct ImportCheck {
     pub path: &'static str,
     /// The place in the object, as a JSON pointer.
     pub at: &'static str,
-    /// The required value.
     pub expected: Value,
-    /// Consequence of another value.
     pub on_mismatch: OnMismatch,
 }
 
@@ -61,13 +59,11 @@ pub enum OnMismatch {
 pub struct ImportComparison {
     /// The state on the service, in the form in which reckon would have put it there.
     pub applied: AppliedSpec,
-    /// Changes of the next plan.
     pub changes: Vec<FieldChange>,
     /// Fields that differ and can never change.
     pub immutable: Vec<String>,
     /// Fields of the document that the service does not show.
     pub unverified: Vec<String>,
-    /// Further facts about the object.
     pub facts: Value,
     /// The mark of ours that it carries.
     pub mark: Option<Mark>,
@@ -76,25 +72,19 @@ pub struct ImportComparison {
 /// One object, and the document for which it is to be imported.
 #[derive(Debug)]
 pub struct ImportCandidate<'a> {
-    /// Description of the object's list.
     pub read_back: &'static ReadBack,
-    /// The fields of its kind.
     pub fields: &'static [SpecField],
     /// Key of the digests that replace private values.
     pub key: &'a [u8; 32],
     /// The state if the object matched its document exactly.
     pub assumed: &'a AppliedSpec,
-    /// Further requirements on the object.
     pub checks: &'a [ImportCheck],
     /// The number that the document names, where available.
     pub number: Option<&'a Secret>,
-    /// The object as the service shows it.
     pub item: &'a Value,
 }
 
-/// Results of a comparison so far.
 struct Findings {
-    /// The spec as the service shows it.
     spec: Value,
     immutable: Vec<String>,
     unverified: Vec<String>,

@@ -16,10 +16,8 @@ use crate::kinds::schema::kind::SpecField;
 use crate::kinds::secrets::redact;
 use crate::model::state::observed::{AppliedSpec, Observed};
 
-/// Description of reading back the objects of a kind.
 #[derive(Debug)]
 pub struct ReadBack {
-    /// Name of the list.
     pub list_name: &'static str,
     /// The list that shows every such object of a merchant.
     pub list: fn() -> Call,
@@ -43,17 +41,14 @@ pub struct ReadBack {
 /// Field of the document as the service shows it.
 #[derive(Debug)]
 pub struct ReadBackField {
-    /// Its path below `spec`.
     pub path: &'static str,
     /// Its place in the object, with dots.
     pub at: &'static str,
     pub form: WireForm,
 }
 
-/// Form in which the service shows a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WireForm {
-    /// As it was sent.
     Same,
     /// An integer of minor units.
     Minor,
@@ -120,7 +115,6 @@ pub(crate) fn redact_field(
     redacted.pointer(&pointer(path)).cloned().unwrap_or_default()
 }
 
-/// Returns whether two values mean the same.
 pub(crate) fn is_same(form: WireForm, before: &Value, now: &Value) -> bool {
     match form {
         WireForm::Minor => before.get("minor") == now.get("minor"),
@@ -164,7 +158,6 @@ pub struct ImportTemplate {
     pub kind: &'static str,
     /// Text from which its name is derived.
     pub name: String,
-    /// Its spec, as YAML writes it.
     pub spec: Value,
 }
 

@@ -23,9 +23,7 @@ use crate::model::issue::Issue;
 
 /// Years that a card can name with four digits.
 const YEARS: std::ops::RangeInclusive<u32> = 2000..=2099;
-/// The century that two digits leave out.
 const CENTURY: u32 = 2000;
-
 pub(super) const CARD_NUMBER: &str = "spec.source.card.number";
 
 #[skip_serializing_none]
@@ -112,7 +110,6 @@ fn year_issue(year: WholeNumber) -> Option<Issue> {
 
 /// Digits of an account number (service-facts, 31).
 const ACCOUNT_DIGITS: std::ops::RangeInclusive<usize> = 4..=17;
-
 pub(super) const ACCOUNT_NUMBER: &str = "spec.source.bank.account_number";
 const ROUTING: &str = "spec.source.bank.routing_number";
 

@@ -25,7 +25,6 @@ use crate::model::plan::Reason;
 use crate::model::state::observed::{AppliedSpec, Observed, ServiceRefusal};
 use crate::model::state::token_attachment::{AwaitedDetails, SuppliedToken};
 
-/// The word for details that a payer gives.
 pub(super) const INTAKE: &str = "intake";
 
 /// Source of the method's details.
@@ -144,11 +143,9 @@ pub(super) fn method_type(spec: &Value) -> PaymentMethodType {
     if text(spec, "type") == "bank" { PaymentMethodType::Bank } else { PaymentMethodType::Card }
 }
 
-/// The path of the identity of the given details.
 const GIVEN: &str = "source.given";
 /// The status of a token that no longer exists, or never did.
 const NO_TOKEN: u16 = 404;
-/// Explanation for a token that arrived too late.
 const TOO_LATE: &str =
     "the token expired before it was used: it is valid for five minutes; open the link again";
 /// Explanation for a token that the service does not know: it was used, or has expired.
@@ -157,7 +154,6 @@ const TOKEN_UNKNOWN: &str = "the one-time token was used or has expired: supply 
 const WRITTEN_BEFORE: &str = "the saved details came from the document; to keep them beside the new ones, raise \
                               reckon.dev/generation";
 
-/// Returns whether a payer gives the details of the method.
 pub(crate) fn is_intake(spec: &Value) -> bool {
     spec.get("source").is_some_and(|source| source == INTAKE)
 }

@@ -39,7 +39,6 @@ use crate::model::plan::Reason;
 use crate::model::state::health::{ConditionStatus, Health};
 use crate::model::state::observed::Observed;
 
-/// Checks that the document contains the details, which must be sent.
 fn require_details(source: MethodSource<'_>) -> Result<(), Reason> {
     if source.details.is_object() {
         return Ok(());
@@ -149,7 +148,6 @@ fn overdue(spec: &Value, today: NaiveDate) -> Vec<Issue> {
     vec![Issue::error("reckon::saved_method::expired", path, message, help).as_warning()]
 }
 
-/// Century of years that are written with two digits.
 const CENTURY: i32 = 2000;
 
 /// Returns the health of a saved card by its expiry; well for every method that never expires.

@@ -95,7 +95,6 @@ macro_rules! spec_fields {
 }
 pub(crate) use spec_fields;
 
-/// Inputs of a check beside the document.
 #[derive(Debug, Clone)]
 pub struct CheckCx {
     /// `policy.amounts: decimal` forbids integers of minor units.
@@ -146,13 +145,9 @@ pub trait SpecSchema: 'static {
 pub struct UniqueField {
     /// Stable code of the problem, which also identifies the property.
     pub code: &'static str,
-    /// The field that sets the property.
     pub path: &'static str,
-    /// Problem of a second document.
     pub message: &'static str,
-    /// Remedy.
     pub help: &'static str,
-    /// Remark on the first document.
     pub first: &'static str,
 }
 
@@ -160,11 +155,9 @@ pub struct UniqueField {
 #[derive(derive_more::Debug)]
 #[debug("Read({references:?}, {issues:?})")]
 pub struct DecodedSpec {
-    /// The canonical form.
     pub spec: Value,
     pub references: Vec<Reference>,
     pub issues: Vec<Issue>,
-    /// Results of inspecting the files that it names.
     pub files: Vec<InspectedFile>,
 }
 
@@ -177,7 +170,6 @@ pub struct DecodeError {
     /// Byte offset of the fault in the document, where the YAML itself is broken.
     pub offset: Option<usize>,
     pub problem: DecodeProblem,
-    /// The meaning of a missing field.
     pub doc: &'static str,
 }
 
@@ -192,7 +184,7 @@ pub trait AttachmentFiles: fmt::Debug + Send + Sync {
 /// Stamp that distinguishes a changed file from an unchanged one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp {
-    /// Bytes.
+    /// In bytes.
     pub size: u64,
     /// Last change of its content, in nanoseconds since 1970.
     pub mtime_ns: i64,
@@ -201,7 +193,6 @@ pub struct Stamp {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileProblem {
-    /// Stable code.
     pub code: &'static str,
     pub message: String,
     pub help: String,
@@ -220,7 +211,6 @@ pub struct FileRef {
 pub struct InspectedFile {
     /// The path below the opened folder.
     pub path: String,
-    /// The stamp just before the inspection.
     pub stamp: Option<Stamp>,
     /// The file, if it may be used.
     pub file: Option<AttachedFile>,

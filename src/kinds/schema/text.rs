@@ -66,7 +66,6 @@ pub fn postal_code(path: &str, code: &str) -> Option<Issue> {
     })
 }
 
-/// Serialises a personal text into the canonical form.
 pub fn serialize_exposed<S: Serializer>(text: &Personal, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(text.expose())
 }

@@ -27,7 +27,6 @@ pub(crate) const EXPECTED_AMOUNT: &str = "an amount";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AmountNotation {
-    /// A text with its currency.
     Text,
     /// Minor units.
     Minor,
@@ -177,7 +176,6 @@ impl<'de> Visitor<'de> for AmountVisitor {
 /// Text by which a parser names the expected type of a whole number.
 pub(crate) const EXPECTED_WHOLE_NUMBER: &str = "a whole number";
 
-/// Whole number from 0 on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct WholeNumber(pub u32);
 
@@ -208,7 +206,6 @@ impl Visitor<'_> for WholeVisitor {
     }
 }
 
-/// Presence of a refused field.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RefusedField {
     is_written: bool,

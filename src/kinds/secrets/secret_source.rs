@@ -18,7 +18,6 @@ use crate::model::issue::Issue;
 
 /// Text by which a parser names the expected type of a secret.
 pub(crate) const EXPECTED: &str = "a secret source";
-
 /// The forms that a secret may have, for messages.
 pub(crate) const FORMS: &str = "`{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`";
 
@@ -36,7 +35,6 @@ pub(crate) fn suggestible(mut known: Vec<String>) -> Vec<String> {
     known
 }
 
-/// Longest name of a program, in characters.
 const PROGRAM_LENGTH_MAX: usize = 63;
 
 /// Secret of a spec, unresolved. [`SecretSource::issue`] checks that exactly one source is set.
@@ -55,15 +53,12 @@ pub struct SecretSource {
 /// The one source that a checked [`SecretSource`] names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SecretSourceRef<'a> {
-    /// A variable of the environment.
     Env(&'a str),
     /// A file beneath the folder of secrets.
     File(&'a str),
     /// A program that the operator declared by this name.
     Exec(&'a str),
-    /// A text sealed for this place.
     Age(&'a str),
-    /// The text itself.
     Literal(&'a Secret),
 }
 

@@ -24,7 +24,6 @@ pub const RESUME: &str = "resume";
 pub const RECONCILE: &str = "reconcile";
 /// The verb of an action request that sends a notification.
 pub const NOTIFY: &str = "notify";
-
 /// The field of an action in the journal that holds its sealed words: text as `Vault::unseal_text`
 /// takes it.
 pub const SEALED: &str = "$sealed";
@@ -49,7 +48,6 @@ pub struct ActionRequest {
     /// `reconcile`: `{key}`; of `notify`: `{target, body, html?, subject?, to?}`. In the journal,
     /// words are sealed under [`SEALED`].
     pub fields: Value,
-    /// Earliest time of the action; at once by default.
     pub at: Option<DateTime<Utc>>,
     pub at_most: Option<AtMost>,
     /// A digest of the request, where the script chose the name: the same name cannot request
@@ -129,7 +127,6 @@ pub struct HookRun {
     pub hash: Digest,
     #[serde(rename = "wishes")]
     pub requests: Vec<ActionRequest>,
-    /// Values kept for later runs of the same script, by key.
     pub kept: Vec<(String, Value)>,
     /// Additions to kept values, by key: whole numbers and amounts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -156,10 +153,8 @@ pub const SPANS_MAX: usize = 32;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AtMost {
     pub key: String,
-    /// Maximum notifications within a span.
     pub count: u32,
     pub seconds: u64,
-    /// The number of the span of the event.
     pub span: i64,
 }
 

@@ -37,7 +37,6 @@ pub struct HookRunRecord {
     /// together.
     #[serde(rename = "lane")]
     pub script_identity: Option<ScriptIdentity>,
-    /// The script's name at the time of the failure, where it differed.
     #[serde(rename = "formerly")]
     pub former_script: Option<String>,
     pub runs: Vec<HookRun>,
@@ -56,7 +55,6 @@ pub struct ScriptIdentity {
     pub text: Digest,
 }
 
-/// Position of a script that is ahead of another one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cursor {
     pub to: u64,
@@ -69,9 +67,7 @@ pub struct Cursor {
 pub struct HookFailure {
     pub script: String,
     pub function: String,
-    /// The error, with the place in the script.
     pub message: String,
-    /// Number of runs so far.
     pub tries: u32,
     /// Time of the next run; `None`: a person has to act (`events failed`).
     #[serde(rename = "again")]
@@ -115,7 +111,6 @@ impl ActionRequestId {
     }
 }
 
-/// A requested action that is not settled.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PendingAction {
     pub id: ActionRequestId,
@@ -148,7 +143,6 @@ pub enum Channel {
     /// No outgoing call: the action changes local state.
     Internal,
     Service,
-    /// The target of `notify` with this name.
     Target(String),
 }
 
@@ -194,7 +188,6 @@ pub struct ActionResult {
 pub enum ActionOutcome {
     Done,
     Refused,
-    /// The request is invalid: no such verb, field or merchant.
     Invalid,
     /// Its effect is not known, and it is not done a second time.
     Unknown,
@@ -226,7 +219,6 @@ pub struct ActionCounts {
     pub refused: u64,
     pub invalid: u64,
     pub unknown: u64,
-    /// `at_most` allowed no more of them.
     pub skipped: u64,
 }
 

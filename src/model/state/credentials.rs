@@ -24,24 +24,19 @@ pub(super) const PUBLIC_KEY: &str = "public_key";
 /// The merchant and accounts that its credentials opened when they were read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MerchantBinding {
-    /// The generation of the document at the time of the reading.
     pub generation: u32,
     pub mode: Mode,
-    /// The service's name for the merchant, where it gave one.
     pub name: Option<String>,
     /// The public keys of the accounts of that mode, one at least.
     pub public_keys: BTreeSet<PublicKey>,
 }
 
-/// A live binding as it is shown to a person and approved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LiveBinding {
     pub merchant: Key,
-    /// The application whose approval brought the code.
     pub application: Key,
     pub generation: u32,
     pub mode: Mode,
-    /// The service's name for the merchant, where it gave one.
     pub name: Option<String>,
     pub public_keys: BTreeSet<PublicKey>,
 }

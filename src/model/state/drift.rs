@@ -13,7 +13,6 @@ use crate::base::hash::{Digest, Mark};
 use crate::base::id::{Key, RemoteId};
 use crate::model::state::observed::{Observation, Observed};
 
-/// The fact that names the drifted fields.
 pub const DRIFT: &str = "drift";
 /// The fact that reports an object ended or removed elsewhere.
 pub const VANISHED: &str = "vanished";
@@ -70,7 +69,6 @@ pub struct FieldChange {
     pub after: Value,
 }
 
-/// Name of the member that marks an unknown value.
 const UNKNOWN: &str = "unsure";
 
 pub fn is_unknown(value: &Value) -> bool {
@@ -151,14 +149,11 @@ pub struct Disowned {
     pub at: DateTime<Utc>,
 }
 
-/// A request to adopt an object: `import`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdoptRequest {
     pub key: Key,
     pub id: RemoteId,
-    /// Adopts the object even if the service does not show it.
     pub unverified: bool,
-    /// Writes the adoption; otherwise it is only checked.
     pub write: bool,
 }
 
@@ -238,9 +233,7 @@ pub enum ImportOption {
     Document(Key),
     /// A document of this name can be generated, with this spec.
     New(Key, Value),
-    /// No action is needed, for this reason.
     Skipped(String),
-    /// No document can be generated, for this reason.
     Impossible(String),
 }
 

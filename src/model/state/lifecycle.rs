@@ -14,9 +14,7 @@ use crate::base::id::{IntentId, Key};
 pub struct Restored {
     /// The number of the epoch: one more than the backup's own.
     pub epoch: u32,
-    /// The last record of the backup.
     pub backup_sequence: u64,
-    /// Hash of that record.
     pub backup_head: Digest,
     pub backup_at: DateTime<Utc>,
     pub at: DateTime<Utc>,
@@ -51,12 +49,10 @@ pub struct Release {
     pub actor: String,
 }
 
-/// A person's request to record a statement about the time between a backup and its restore.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReleaseRequest {
     /// The resources that it covers; empty: all.
     pub keys: Vec<Key>,
-    /// The resources are actions of hooks that were done.
     #[serde(default)]
     pub done: bool,
 }
@@ -142,7 +138,6 @@ pub struct EventsDropped {
     /// Posted ids that the service does not have, or that belong to the other mode.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forged: Vec<String>,
-    /// Bodies that could not be an event.
     #[serde(default, skip_serializing_if = "Vec::is_empty", rename = "garbled")]
     pub malformed: Vec<Digest>,
     /// Intents of hooks' actions, each with its action: those older than [`ACTION_RETENTION`] are

@@ -46,14 +46,12 @@ pub struct Observation {
     pub facts: Value,
 }
 
-/// A spec as it was put on the service.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AppliedSpec {
     /// The canonical spec with private values replaced by keyed digests.
     pub spec: Value,
     /// The manifest's digest: an equal one requires no change.
     pub digest: Digest,
-    /// The document's generation at that time.
     pub generation: u32,
     pub deletion: Deletion,
 }
@@ -62,7 +60,6 @@ pub struct AppliedSpec {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ServiceRefusal {
     pub intent: IntentId,
-    /// The manifest's digest at that time.
     pub digest: Digest,
     pub status: u16,
     pub problem: ServiceProblem,
@@ -85,7 +82,6 @@ impl ServiceRefusal {
 pub struct OnHold {
     /// The intent that cannot be settled, if one is the cause.
     pub intent: Option<IntentId>,
-    /// The cause, in a sentence.
     pub reason: String,
     pub at: DateTime<Utc>,
 }
@@ -97,7 +93,6 @@ pub struct Observed {
     pub remote_id: Option<RemoteId>,
     pub exists: bool,
     pub applied: Option<AppliedSpec>,
-    /// The kind's facts about the object.
     pub facts: Value,
     pub refusal: Option<ServiceRefusal>,
     /// The hold, while no effect is done for the resource.
@@ -109,10 +104,8 @@ pub struct Observed {
     /// Another merchant, to which the public keys that were read for this one are bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rival: Option<Box<Key>>,
-    /// The live binding of a merchant that a person approved last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Box<BindingApproval>>,
-    /// The service's refusal of this merchant's credentials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unauthorised: Option<Box<RefusedCredentials>>,
     /// The resource's former names, the first one first: that one is its name on the service.
@@ -121,7 +114,6 @@ pub struct Observed {
     /// The new name that took over the facts of this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved_to: Option<Box<Key>>,
-    /// The known facts about its document's absence.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "absence")]
     pub missing_document: Option<Box<MissingDocument>>,
     /// Unknown objects with marks of ours that block the resource.
@@ -130,7 +122,6 @@ pub struct Observed {
     /// Time of the last change of its existence, its id, or the spec that was put on the service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed: Option<DateTime<Utc>>,
-    /// The payments that it collected or tried to collect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payments: Option<Box<Payments>>,
     pub at: DateTime<Utc>,
@@ -209,7 +200,6 @@ impl Observed {
         self.former.first()
     }
 
-    /// Returns one fact by its name; null when it is not known.
     pub fn fact(&self, name: &str) -> &Value {
         self.facts.get(name).unwrap_or(&Value::Null)
     }

@@ -73,7 +73,6 @@ pub struct MovedRecord {
     pub from: Key,
     pub to: Key,
     pub at: DateTime<Utc>,
-    /// The git commit of the tree that contains the rename.
     pub commit: Option<String>,
 }
 
@@ -94,7 +93,6 @@ pub struct UnknownObjectsFound {
 pub struct UnknownObject {
     pub id: RemoteId,
     pub mark: Mark,
-    /// The list that shows the object, such as `cards`.
     pub list: String,
     /// This state knows the mark by another object: then this one is a second one.
     #[serde(rename = "second")]
@@ -115,7 +113,6 @@ impl fmt::Display for UnknownObject {
     }
 }
 
-/// The money that a recurring charge collects at each occurrence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Collection {
     pub amount: Money,

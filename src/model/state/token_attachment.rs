@@ -22,7 +22,6 @@ pub struct TokenAttachment {
     /// The saved method, or the recurring charge that copies its details.
     pub key: Key,
     pub merchant: Key,
-    /// The generation of the document that the token is for.
     pub generation: u32,
     /// The vault's name of the token.
     pub token: String,
@@ -86,11 +85,9 @@ impl SuppliedToken {
     }
 }
 
-/// A saved method that waits for its payer's details.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AwaitedDetails {
     pub key: Key,
-    /// `card` or `bank`.
     pub method_type: &'static str,
     /// The failure of the latest token, or the reason for the wait, for people.
     pub failure: Option<String>,

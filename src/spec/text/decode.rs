@@ -11,10 +11,8 @@ use crate::model::issue::Severity;
 /// The largest accepted file, in bytes; larger ones are refused before parsing, since a tree is
 /// many small files.
 pub const FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
-
 /// The bytes of a UTF-8 byte order mark.
 pub const BOM: &str = "\u{feff}";
-
 const SAMPLE_BYTES: usize = 8192;
 const CONTROL_PERMILLE_MAX: usize = 100;
 
@@ -23,7 +21,6 @@ const CONTROL_PERMILLE_MAX: usize = 100;
 pub struct DecodedText {
     /// The text without its byte order mark; empty for bytes that are no text at all.
     pub text: String,
-    /// True if the file starts with a byte order mark.
     pub bom: bool,
     pub findings: Vec<Finding>,
 }
@@ -174,7 +171,6 @@ fn is_printable(found: char) -> bool {
     }
 }
 
-/// One problem of a text, by its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// Stable for ever: `reckon::yaml::duplicate_key`.
@@ -183,9 +179,7 @@ pub struct Finding {
     /// The guilty bytes of the text; empty where a part is missing.
     pub span: Range<usize>,
     pub message: String,
-    /// The text to write instead.
     pub help: String,
-    /// Other places of the same text.
     pub related: Vec<(Range<usize>, String)>,
 }
 

@@ -21,14 +21,11 @@ pub(crate) use frame::is_text;
 
 /// The deepest permitted nesting of collections.
 pub const DEPTH_MAX: usize = 64;
-
 /// The most values and keys of one document.
 pub const NODES_MAX: usize = 100_000;
-
 /// Further findings of one document are not reported.
 pub const FINDINGS_MAX: usize = 50;
 
-/// The part of a document that becomes a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
     /// Everything but the content of the top key `spec`.
@@ -41,9 +38,7 @@ pub struct Linted {
     /// The document as a tree. If the pass stopped early, its top mapping with the entries complete
     /// at that point.
     pub root: Option<Node>,
-    /// The problems, in the order of the text.
     pub findings: Vec<Finding>,
-    /// True if the pass reached the end of the document.
     pub complete: bool,
 }
 
@@ -83,7 +78,6 @@ pub fn lint(text: &str, slice: &Slice, keep: Keep) -> Linted {
 
 #[cfg(test)]
 thread_local! {
-    /// Passes of this thread.
     pub(crate) static RUNS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 

@@ -18,7 +18,6 @@ use crate::model::issue::PlacedIssue;
 use crate::spec::text::node::{Node, NodeValue};
 use crate::spec::text::source::{SourceText, next_line};
 
-/// The replacement of one hidden character.
 pub const HIDDEN: char = '•';
 
 /// The text of a file as it may be shown, with the lines and columns of the file on disk.
@@ -275,7 +274,6 @@ fn private_key(line: &str, names: &BTreeSet<&str>) -> Option<(usize, usize)> {
     })
 }
 
-/// Removes private words from the texts of the problem.
 pub(crate) fn without_private_words(mut problem: PlacedIssue, words: &[&str]) -> PlacedIssue {
     problem.message = mask_words(&problem.message, words);
     problem.help = mask_words(&problem.help, words);

@@ -19,14 +19,12 @@ pub struct Node {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NodeValue {
-    /// A text, number, truth value or null.
     Scalar {
         /// The text, unescaped.
         text: String,
         /// True if the scalar has no quotes, so that it may be a number or null.
         plain: bool,
     },
-    /// A mapping, in the order of the text.
     Map(Vec<NodeEntry>),
     Seq(Vec<Node>),
     /// A value that the pass did not keep.

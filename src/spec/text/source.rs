@@ -10,7 +10,6 @@ use std::sync::Arc;
 use crate::model::issue::{PlacedIssue, RelatedPlace};
 use crate::spec::text::decode::Finding;
 
-/// A file's text with a table of its lines.
 #[derive(derive_more::Debug, Clone, PartialEq, Eq)]
 #[debug("Source({file}, {} lines)", starts.len())]
 pub struct SourceText {
@@ -56,7 +55,6 @@ impl SourceText {
         self.starts.get(line.saturating_sub(1)).copied().unwrap_or(self.text.len())
     }
 
-    /// Returns the number of lines, at least 1.
     pub fn count(&self) -> usize {
         self.starts.len()
     }
@@ -92,7 +90,7 @@ impl SourceText {
 pub struct Slice {
     /// The bytes from the document's first line with content to the next marker.
     pub range: Range<usize>,
-    /// The line on which it begins, from 1.
+    /// From 1.
     pub line: usize,
 }
 
@@ -191,7 +189,6 @@ impl Splitter {
     }
 }
 
-/// Returns the text after a marker at the start of a line.
 fn marker<'a>(content: &'a str, marker: &str) -> Option<&'a str> {
     let rest = content.strip_prefix(marker)?;
     (rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n'])).then_some(rest)

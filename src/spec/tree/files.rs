@@ -25,7 +25,6 @@ pub struct SourceProblem {
     /// Stable for ever.
     pub code: &'static str,
     pub message: String,
-    /// The remedy.
     pub help: String,
 }
 
@@ -96,7 +95,6 @@ pub fn walk(root: &FolderLocation, below: &str, visit: &mut dyn FnMut(WalkEntry<
 struct TreeWalk {
     root: Folder,
     folders: Vec<String>,
-    /// One buffer for all paths.
     path: String,
 }
 

@@ -18,14 +18,12 @@ const TICK_NS: i64 = 20_000_000;
 
 #[derive(Debug, Clone, Copy)]
 pub struct IndexEntry<'a> {
-    /// The path below the root.
     pub path: &'a str,
     pub stat: Stat,
     /// BLAKE3 of the content.
     pub hash: [u8; 32],
 }
 
-/// Bytes that are no index of this version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the index of spec files is of another version or damaged")]
 pub struct SpecIndexError;
@@ -57,7 +55,6 @@ impl SpecIndex {
         Self { count, sum, digest: contents.digest() }
     }
 
-    /// Returns the bytes to store.
     pub fn header(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER_BYTES + CHECK_BYTES);
         bytes.extend_from_slice(&MAGIC);

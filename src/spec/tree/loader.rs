@@ -44,12 +44,9 @@ pub struct LoadChange {
     pub touched: BTreeSet<Key>,
 }
 
-/// The evidence that a file did not change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ChangeEvidence {
-    /// Its size, time and inode.
     Metadata,
-    /// Its content alone.
     Contents,
 }
 
@@ -118,7 +115,6 @@ impl Loader {
         &self.desired
     }
 
-    /// Returns the same, to be kept during the next load.
     pub fn shared_desired(&self) -> Arc<Desired> {
         self.desired.clone()
     }
@@ -175,7 +171,6 @@ impl Loader {
         self.update_verdicts(&touched)
     }
 
-    /// Applies a listing of everything at or below `below`.
     fn apply_listing(
         &mut self,
         below: &str,

@@ -20,9 +20,7 @@ use crate::spec::tree::file::{DocumentSpot, LinkIssue, SpecFile, problem_at};
 use crate::spec::tree::files::{SourceProblem, read};
 use crate::spec::tree::loader::Loader;
 
-/// Problems of a tree that get a place.
 pub(crate) const PROBLEMS_MAX: usize = 1000;
-
 /// The number of missing references for which the nearest name is searched. Each search passes over
 /// every name of the kind.
 const SUGGESTIONS_MAX: usize = 100;
@@ -154,7 +152,6 @@ impl Loader {
         problem_at(&self.name_of(&spot.path), line, issue.code, &issue.message, &issue.help)
     }
 
-    /// Returns the second place of an issue, in another document.
     fn place_related<'l>(
         &'l self,
         related: &Related,
@@ -204,7 +201,6 @@ impl Loader {
     }
 }
 
-/// The files that one call has read, and its suggestions so far.
 pub(crate) struct FileTexts<'l> {
     loader: &'l Loader,
     read: BTreeMap<&'l str, Option<(SourceText, Vec<Slice>)>>,

@@ -10,7 +10,6 @@ use crate::base::id::Key;
 use crate::kinds::schema::kind::UniqueField;
 use crate::model::issue::{Issue, Path, Related};
 
-/// A document with a unique property, and its key.
 type UniqueFieldHolder = (DocumentSpot, Key);
 
 /// All holders of unique properties, by the code of the problem.
