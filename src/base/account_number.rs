@@ -70,8 +70,7 @@ impl Brand {
         }
     }
 
-    /// Returns the brand of a number by its first digits (ISO/IEC 7812 ranges), even if the number
-    /// is incomplete or wrong.
+    /// Returns the brand by the first digits (ISO/IEC 7812 ranges), even of an incomplete number.
     pub fn of(number: &str) -> Self {
         let mut digits = number.chars().filter_map(|c| c.to_digit(10)).chain(std::iter::repeat(0));
         let head = digits
@@ -130,8 +129,7 @@ pub fn mask_account(number: &str) -> String {
     mask_all_but(number, VISIBLE_ACCOUNT_DIGITS)
 }
 
-/// Returns asterisks for all but the last three characters, same length: `******013`
-/// (service-facts, 27).
+/// Returns asterisks for all but the last three characters: `******013` (service-facts, 27).
 pub fn mask_routing(number: &str) -> String {
     mask_all_but(number, VISIBLE_ROUTING_DIGITS)
 }
@@ -148,8 +146,7 @@ pub const ROUTING_DIGITS: usize = 9;
 
 const WEIGHTS: [u32; ROUTING_DIGITS] = [3, 7, 1, 3, 7, 1, 3, 7, 1];
 
-/// Routing numbers that the service publishes for tests; 000000001 fails on purpose (service-facts,
-/// part 3).
+/// Published test numbers; 000000001 fails on purpose (service-facts, part 3).
 const PUBLISHED_TEST_ROUTINGS: [&str; 4] = ["000000000", "000000013", "000000001", "111000025"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -172,8 +169,7 @@ pub fn check_routing_number(text: &str) -> Result<(), RoutingNumberError> {
     if fits { Ok(()) } else { Err(RoutingNumberError::CheckDigit) }
 }
 
-/// Returns whether a text is a routing number that the service publishes for tests (service-facts,
-/// part 3).
+/// Returns whether the service publishes a routing number for tests (service-facts, part 3).
 pub fn is_published_test_routing(text: &str) -> bool {
     PUBLISHED_TEST_ROUTINGS.contains(&text)
 }

@@ -11,13 +11,11 @@ use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// Source of the current time. Readings may step back with the machine's clock; order comes from
-/// sequences, never from time.
+/// Readings may step back with the machine's clock; order comes from sequences, never from time.
 pub trait Clock: Send + Sync + Debug {
     fn now(&self) -> DateTime<Utc>;
 
-    /// Returns a channel of the moves of an adjustable clock, in milliseconds ahead; `None` for
-    /// every other clock.
+    /// Returns the moves of an adjustable clock, in milliseconds ahead; `None` for others.
     fn moves(&self) -> Option<watch::Receiver<i64>> {
         None
     }
@@ -58,8 +56,7 @@ impl Clock for VirtualClock {
     }
 }
 
-/// Formats a time as UTC ISO 8601 with milliseconds and `Z`, as the service does (service-facts,
-/// 17).
+/// Formats as UTC ISO 8601 with milliseconds and `Z`, as the service does (service-facts, 17).
 pub fn timestamp(time: &DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::Millis, true)
 }

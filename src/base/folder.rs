@@ -209,8 +209,7 @@ impl Folder {
     }
 }
 
-/// Opens a plain file by one of the operator's paths, following links. Refuses a FIFO without
-/// waiting for it.
+/// Opens a plain file by one of the operator's paths, following links. Never waits for a FIFO.
 ///
 /// # Errors
 /// There is no file, or it is no plain one.

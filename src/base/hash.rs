@@ -51,8 +51,7 @@ impl SourceId {
     }
 }
 
-/// Short form of a [`SourceId`]: `rk` and base32 (lower case, no padding) of the first 128 bits of
-/// its SHA-256.
+/// Short form of a [`SourceId`]: `rk` and lower-case base32 of the first 128 bits of its SHA-256.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr)]
 #[derive(derive_more::Display)]
 pub struct Mark(String);
@@ -82,8 +81,7 @@ impl Mark {
         }
     }
 
-    /// Returns the text without any mark at its end, ours or not; a text without a mark is
-    /// unchanged.
+    /// Returns the text without any mark at its end, ours or not.
     pub fn strip_tag(text: &str) -> String {
         match split_tag(text) {
             Some((before, _)) => before.to_owned(),

@@ -245,8 +245,7 @@ impl Key {
         Self::from(KeyParts { kind, namespace: namespace.clone(), name: name.clone() })
     }
 
-    /// Returns `Kind/name` in the default namespace, the whole key elsewhere. [`Key::from_str`]
-    /// reads both.
+    /// Returns `Kind/name` in the default namespace, else the key; [`Key::from_str`] reads both.
     pub fn short(&self) -> String {
         if self.namespace.is_default_namespace() {
             format!("{}/{}", self.kind, self.name)
@@ -296,8 +295,7 @@ fn check_id(text: &str, what: &'static str) -> Result<(), IdError> {
     }
 }
 
-/// Defines one string id of the service: not empty, at most [`REMOTE_ID_LENGTH_MAX`] characters,
-/// opaque otherwise.
+/// Defines an opaque id of the service: not empty, at most [`REMOTE_ID_LENGTH_MAX`] characters.
 macro_rules! string_id {
     ($(#[$doc:meta])* $type:ident, $what:literal) => {
         $(#[$doc])*
@@ -337,8 +335,7 @@ string_id!(
     "id"
 );
 string_id!(
-    /// An account's public key (partner-api, GET /gateway-credentials; its form is not checked:
-    /// service-facts, part 12).
+    /// An account's public key; its form is not checked (service-facts, part 12).
     PublicKey,
     "public key"
 );

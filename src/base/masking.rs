@@ -52,8 +52,7 @@ pub fn mask_digits(text: &str) -> String {
     out
 }
 
-/// Returns whether a word can only be a card or account number: seven digits at least, and no
-/// letters.
+/// Returns whether a word can only be an account number: at least seven digits, no letters.
 pub fn is_number(word: &str) -> bool {
     let digits = word.chars().filter(char::is_ascii_digit).count();
     digits >= ACCOUNT_DIGITS_MIN && word.chars().all(|c| !c.is_alphabetic())
@@ -112,8 +111,7 @@ fn extend_span(text: &str, groups: &[DigitGroup], span: &mut DigitSpan) {
     }
 }
 
-/// Returns the number of groups that the longest card number takes. It begins with the digits
-/// `begun`, which end at `end`.
+/// Returns the groups of the longest card number, which begins with the digits up to `end`.
 fn card_length(
     text: &str,
     (begun, mut end): (&str, usize),

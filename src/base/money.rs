@@ -11,8 +11,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_with::{DeserializeFromStr, SerializeDisplay};
 
-/// Greatest amount that the service accepts, in minor units (service-facts, 31); also the lowest,
-/// negated.
+/// Greatest amount of the service, in minor units (service-facts, 31); negated, also the lowest.
 pub const AMOUNT_MAX: i64 = 99_999_999_999_999;
 
 /// Reasons why an amount cannot be read or calculated with.

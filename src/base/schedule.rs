@@ -53,8 +53,7 @@ impl IntervalUnit {
     }
 }
 
-/// One of a schedule's `days`: a weekday or a day of the month, by the schedule's unit. A string on
-/// the wire.
+/// A weekday or a day of the month, by the schedule's unit. A string on the wire.
 #[derive(
     Clone,
     Copy,
@@ -69,8 +68,7 @@ impl IntervalUnit {
 )]
 #[derive(derive_more::Display)]
 pub enum Day {
-    /// 1 (Monday) to 7 (Sunday) in a week; 1 to 31 in a month. [`Schedule::problems`] checks its
-    /// range.
+    /// 1 (Monday) to 7 (Sunday), or 1 to 31. [`Schedule::problems`] checks the range.
     Number(u8),
     /// The last day of the month, `LAST`.
     #[display("LAST")]
@@ -146,8 +144,7 @@ impl Schedule {
             .take_while(move |date| *date <= last)
     }
 
-    /// Returns the due dates of one period, counted from 0; `None` beyond the last representable
-    /// date.
+    /// Returns the due dates of one period, from 0; `None` beyond the last representable date.
     fn period(&self, period: u32) -> Option<Vec<NaiveDate>> {
         let steps = period.checked_mul(self.interval_delay)?;
         let mut dates = match self.interval_unit {
@@ -186,8 +183,7 @@ impl Schedule {
         Some(self.days.iter().filter_map(on).collect())
     }
 
-    /// Returns the period of a date; 0 for a date before the start. No later period holds an
-    /// earlier date.
+    /// Returns the period of a date, 0 before the start. No later period holds an earlier date.
     fn period_of(&self, date: NaiveDate) -> u32 {
         let days = |from: NaiveDate| date.signed_duration_since(from).num_days();
         let delay = i64::from(self.interval_delay);
@@ -332,8 +328,7 @@ fn problem(field: &'static str, message: String, help: &str) -> ScheduleProblem 
 /// The limits of a recurring charge (gateway-api, recur object).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RecurrenceLimits {
-    /// Number of scheduled payments after which the charge is complete; a retry of one occurrence
-    /// counts once.
+    /// Payments after which the charge is complete; a retry of an occurrence counts once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_occurrences: Option<u32>,
     /// Minor units to collect before the charge is complete; at least the amount of one occurrence.

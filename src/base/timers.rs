@@ -1,5 +1,4 @@
-//! Due times by key, ordered by time. The cost of each operation grows with the logarithm of the
-//! number of keys.
+//! Due times by key, in order. Each operation costs the logarithm of the number of keys.
 //!
 //! A key has at most one due time. Keys that are due at the same time keep their own order.
 

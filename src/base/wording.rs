@@ -1,5 +1,4 @@
-//! Words of sentences: counts in singular and plural, chains of causes, and suggestions for a
-//! mistyped word.
+//! Words of sentences: counts, chains of causes, and suggestions for a mistyped word.
 
 use std::error::Error;
 use std::fmt::Display;
@@ -35,8 +34,7 @@ pub fn causes(error: &dyn Error) -> String {
     line
 }
 
-/// Returns the message of the innermost cause: the system's own, where a library only passes its
-/// error on.
+/// Returns the message of the innermost cause, where a library only passes an error on.
 pub fn root_cause(error: &dyn Error) -> String {
     let mut innermost = error;
     for _ in 0..CAUSES_MAX {

@@ -114,8 +114,7 @@ fn mask_text(problem: &mut DecodeProblem) {
     *text = mask_digits(text);
 }
 
-/// Drops known names that are declared only to be refused, and shows the offending name only if
-/// that is safe.
+/// Drops known names that are only refused; shows the offending name only if that is safe.
 fn clean_unknown(
     fields: &[SpecField],
     path: &str,

@@ -21,8 +21,7 @@ use crate::kinds::secrets::secret_source::SecretSource;
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
 
-/// Characters of a public key; its length is its only fixed property (partner-api, Limits;
-/// service-facts, part 12).
+/// Characters of a public key, which is otherwise free (partner-api, Limits; service-facts, part 12).
 pub const PUBLIC_KEY_LENGTH: usize = 24;
 pub(super) const APPLICATION: &str = "spec.credentials.application";
 pub(super) const APPLICATION_KIND: &str = MerchantApplicationKind::NAME;
@@ -160,8 +159,7 @@ fn credentials_issues(credentials: &CredentialsSpec) -> Vec<Issue> {
     issues
 }
 
-/// Checks the length. The message does not repeat the key: a secret key may have been put in its
-/// place.
+/// Checks the length. The message does not repeat the key: it may be a secret one.
 fn public_key_issue(key: &str) -> Option<Issue> {
     let length = key.chars().count();
     (length != PUBLIC_KEY_LENGTH).then(|| {

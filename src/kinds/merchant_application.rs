@@ -188,8 +188,7 @@ fn secret_field(path: String, value: &Value) -> Option<SecretField> {
     Some(SecretField { path, source })
 }
 
-/// Returns the problems by the service's own rules, except those of secrets whose values are
-/// unknown here.
+/// Returns the problems by the service's own rules, except those of secrets with unknown values.
 fn problems(
     spec: &MerchantApplicationSpec,
     secrets: &[SecretField],
@@ -304,8 +303,7 @@ const SIGNIFICANT_PERCENT: i64 = 25;
 const SIGNIFICANT: &str = "owner_has_significant_ownership";
 const PERCENTAGE: &str = "owner_percentage_of_ownership";
 
-/// Compares significant ownership with the percentage, which is 100 if a complete application names
-/// none.
+/// Compares significant ownership with the percentage; 100 if a complete application names none.
 fn ownership_issue(spec: &MerchantApplicationSpec) -> Option<Issue> {
     let said = spec.fields.get(SIGNIFICANT)?.as_bool()?;
     let given = spec.fields.get(PERCENTAGE).and_then(Value::as_i64);

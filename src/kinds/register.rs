@@ -47,8 +47,7 @@ pub struct KindRow {
     pub schema: fn() -> Value,
     pub read:
         fn(yaml: &str, namespace: &Name, cx: &CheckCx) -> Result<DecodedSpec, Vec<DecodeError>>,
-    /// Decodes the values of a spec; `None` where they do not fit, for reasons that
-    /// [`KindRow::read`] describes.
+    /// Decodes the values of a spec; `None` where [`KindRow::read`] describes a misfit.
     pub read_values: fn(spec: &YamlValue, namespace: &Name, cx: &CheckCx) -> Option<DecodedSpec>,
     pub check_links: fn(&Manifest, Find<'_>) -> Vec<Issue>,
     pub unique_field: fn(&Manifest) -> Option<&'static UniqueField>,
@@ -62,8 +61,7 @@ pub struct KindRow {
     pub on_demand: fn(&StepCx<'_>, &Manifest, &Observed) -> Option<Effect>,
     /// The lists of the service that show objects of this kind.
     pub read_backs: &'static [&'static ReadBack],
-    /// Returns the description of reading an object of this spec; `None` if the service never shows
-    /// it.
+    /// Returns the reading of an object of this spec; `None` if the service never shows it.
     pub read_back: fn(&Value) -> Option<&'static ReadBack>,
     /// Returns the state of a resource as if the service matched its document exactly.
     pub assume_applied: fn(&StepCx<'_>, &Manifest) -> Observed,
@@ -72,8 +70,7 @@ pub struct KindRow {
     pub import_checks: fn(&StepCx<'_>, &Manifest) -> Result<Vec<ImportCheck>, &'static str>,
     /// Returns the health of the object, apart from drift against its document.
     pub health: fn(&StepCx<'_>, Option<&Manifest>, &Observed) -> Health,
-    /// Returns the days on which money of this spec is due, from a day on: twelve months of a
-    /// schedule.
+    /// Returns the days on which money is due, from one on: twelve months of a schedule.
     pub due_payments: fn(&Value, from: NaiveDate) -> Vec<(NaiveDate, Money)>,
     /// Warns of dates in this spec that are before a day, where its object is to be created.
     pub overdue: fn(&Value, today: NaiveDate) -> Vec<Issue>,

@@ -16,8 +16,7 @@ use crate::kinds::schema::kind::{Privacy, SpecField};
 /// Domain label that separates these digests from all others under the same key.
 const LABEL: &str = "spec-field";
 
-/// Returns the field that covers `path` (`spec.line_items[0].rate`): the longest entry at or above
-/// it.
+/// Returns the field that covers `path` (`spec.line_items[0].rate`): the longest at or above it.
 pub fn field_of<'a>(fields: &'a [SpecField], path: &str) -> Option<&'a SpecField> {
     covering(fields, &pattern(path)?)
 }
@@ -28,8 +27,7 @@ pub(crate) fn covering<'a>(fields: &'a [SpecField], place: &str) -> Option<&'a S
     covers.max_by_key(|field| field.path.len())
 }
 
-/// Returns whether a value at `path` could hold a secret or personal text, itself or beneath. A
-/// value above `spec` could.
+/// Returns whether a value at `path`, or one beneath, could be private. A value above `spec` could.
 pub(crate) fn touches_private(fields: &[SpecField], path: &str) -> bool {
     let Some(place) = pattern(path) else {
         return true;
@@ -49,8 +47,7 @@ pub(crate) fn names_beneath(fields: &[SpecField], path: &str) -> Vec<&'static st
     rests.filter_map(|rest| rest.trim_start_matches('.').split(['.', '[']).next()).collect()
 }
 
-/// Returns `spec.line_items[0].rate` as the table writes it: `line_items[].rate`. `None` outside
-/// `spec`.
+/// Returns `spec.line_items[0].rate` as `line_items[].rate`; `None` outside `spec`.
 fn pattern(path: &str) -> Option<String> {
     let rest =
         path.strip_prefix("spec").filter(|rest| rest.is_empty() || rest.starts_with(['.', '[']))?;
@@ -76,8 +73,7 @@ fn is_beneath(path: &str, above: &str) -> bool {
 /// Result for a leaf: (its privacy, its place as the table writes it, its value). None drops it.
 type Leaf<'a> = &'a dyn Fn(Privacy, &str, &Value) -> Option<Value>;
 
-/// Returns the canonical spec without the private values that `shows` hides; card numbers in plain
-/// texts are masked.
+/// Returns the canonical spec without the private values that `shows` hides; masks card numbers.
 pub fn without_private(fields: &[SpecField], spec: &Value, shows: fn(Privacy) -> bool) -> Value {
     let leaf = |privacy: Privacy, _: &str, value: &Value| {
         let text = value.as_str().filter(|_| privacy != Privacy::Secret);

@@ -173,8 +173,7 @@ pub enum RemovalStatus {
          (policy.prune.delay)"
     )]
     Unmarked { delay: String },
-    /// It is live and marked, and is removed after `until` if its document, missing since `since`,
-    /// is still missing then.
+    /// It is live and marked, and is removed after `until` if its document is still missing then.
     #[display(
         "document missing since {}: an `apply` after {} removes the object, if the document is still missing then",
         timestamp(since),

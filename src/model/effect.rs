@@ -205,8 +205,7 @@ pub struct SpendRequest {
     pub merchant: Key,
     pub mode: Mode,
     pub generation: u32,
-    /// A keyed digest of its document without the amounts: another payer or account gives another
-    /// digest.
+    /// A keyed digest of its document without the amounts: another payer gives another digest.
     #[serde(rename = "rest")]
     pub amountless_digest: Option<Digest>,
     #[serde(rename = "stake")]

@@ -1,5 +1,4 @@
-//! Failure classes: one table from a status, a code and the kind of failure to a class, and one
-//! from a class to the next step.
+//! Failure classes: one table from a failure to its class, and one from a class to the next step.
 //!
 //! A class does not state what a failure proves; [`super::outcome::Outcome`] does. A call
 //! may be in doubt and transient at once: first it is settled, then it is tried again.
@@ -10,8 +9,7 @@ use crate::model::outcome::ServiceProblem;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, derive_more::Display)]
 #[display("{}", self.word())]
 pub enum ErrorClass {
-    /// The failure may pass by itself: no connection, no answer, a server error, a concurrently
-    /// changed object.
+    /// May pass by itself: no connection, no answer, a server error, a concurrent change.
     Transient,
     /// The service asks for fewer calls: 429.
     Throttled,
@@ -74,8 +72,7 @@ const DECLINES: &[&str] = &[
     "ach_limit_exceeded",
 ];
 
-/// Codes of a server error of a processor behind the service, and not of the service
-/// (service-facts, part 2).
+/// Codes of a failed processor behind the service (service-facts, part 2).
 const PROCESSOR_DOWN: &[&str] = &[
     "card_processor_not_available",
     "card_processing_error",
@@ -148,8 +145,7 @@ impl ErrorClass {
 }
 
 impl FailureSignal<'_> {
-    /// Returns whether the host itself is down: no answer, or a server error that is not a
-    /// processor's behind it.
+    /// Returns whether the host is down: no answer, or a server error that is no processor's.
     pub fn is_host_down(self) -> bool {
         match self {
             Self::Answer(500..=599, problem) => !PROCESSOR_DOWN.contains(&problem.code()),

@@ -1,5 +1,4 @@
-//! Intents: the durable record of one effect, written before it is sent, and the table of its
-//! states.
+//! Intents: the durable record of one effect, written before it is sent, and its states.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -70,8 +69,7 @@ pub struct Cause {
     /// The file differed from its content in that commit: then no commit names its author.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub uncommitted: bool,
-    /// The lines of the fields whose change made the effect, each with its first and last; empty:
-    /// the whole document.
+    /// First and last lines of the fields that made the effect; empty: the whole document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<(usize, usize)>,
     /// The person who commanded it; `None` for an effect of a document.
@@ -107,8 +105,7 @@ pub enum IntentProgress {
     Resent,
     Doubt {
         reason: String,
-        /// The request did not even arrive: it does not count as sent, and an earlier doubt
-        /// remains.
+        /// The request did not arrive: it does not count as sent; an earlier doubt remains.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         unsent: bool,
     },
@@ -242,8 +239,7 @@ pub struct OpenIntent {
     pub since: Option<DateTime<Utc>>,
 }
 
-/// A person's statement that a repeated creation, or a possible duplicate at the service, was
-/// handled: `intents dismiss`.
+/// A person handled a repeated creation or a possible duplicate: `intents dismiss`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrphanDismissed {
     pub intent: IntentId,

@@ -28,8 +28,7 @@ pub enum Deletion {
     /// The object stays unchanged and is no longer managed.
     #[default]
     Orphan,
-    /// The object is removed with its document: deleted, neutralised or deauthorised, depending on
-    /// its kind.
+    /// The object is deleted, neutralised or deauthorised with its document, by its kind.
     Delete,
 }
 
@@ -59,8 +58,7 @@ pub struct Annotations {
     /// `reckon.dev/moved-from`: the resource's former name, of the same kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved_from: Option<Key>,
-    /// `reckon.dev/adopts`: the id of an existing object that the document describes; it is never
-    /// created.
+    /// `reckon.dev/adopts`: the id of the existing object, which is never created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adopts: Option<RemoteId>,
 }
@@ -77,8 +75,7 @@ pub struct Manifest<S = Value> {
     pub references: Vec<Reference>,
     /// The files that the spec names, in their state at the time of the reading.
     pub files: Vec<AttachedFile>,
-    /// SHA-256 over the canonical spec, annotations and files: equal digests mean the same desired
-    /// state.
+    /// SHA-256 over canonical spec, annotations and files: equal for the same desired state.
     pub digest: Digest,
     pub place: DocumentPlace,
 }
@@ -148,8 +145,7 @@ pub enum TreeState {
 
 #[derive(Debug, Clone, Default)]
 pub struct Desired {
-    /// Every valid manifest. A document that is valid itself but refers to a broken or missing one
-    /// is in `broken` instead.
+    /// Every valid manifest; one that refers to a broken or missing one is in `broken`.
     pub manifests: BTreeMap<Key, Arc<PackedManifest>>,
     /// Documents that have a name and cannot be used.
     pub broken: BTreeSet<Key>,

@@ -1,5 +1,4 @@
-//! Orders of people: suspensions, selections of steps, approvals of plans, and rotations of webhook
-//! addresses.
+//! Orders of people: suspensions, selections, approvals, and rotations of webhook addresses.
 //!
 //! An approval is of a plan that exceeds limits. It names the plan's checksum, its sums, and every
 //! step with its amounts. It is valid for these steps and these amounts or less, once each, and for
@@ -23,8 +22,7 @@ use crate::model::effect::SpendRequest;
 /// The longest reason, in characters: every list shows it.
 pub const REASON_LENGTH_MAX: usize = 500;
 
-/// Suspension of a resource; of a merchant: of all its resources. Nothing new is sent; effects in
-/// progress are settled.
+/// Suspends a resource, or all of a merchant. Nothing new is sent; effects in progress are settled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
 #[display(
     "{} was suspended by {actor} at {}{}: {reason}",

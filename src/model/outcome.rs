@@ -19,8 +19,7 @@ use crate::base::outside_text::{ServiceCode, ServicePlace, ServiceText};
 #[derive(Clone, PartialEq, Serialize, Deserialize, derive_more::Debug)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// The service did it: status 200, or the 204 of the one path without a reply (service-facts, 3
-    /// and 4). An empty body is `Null`.
+    /// Status 200, or the 204 without a reply (service-facts, 3 and 4). An empty body is `Null`.
     #[debug("Done")]
     Done { reply: Value },
     /// The service refused and did nothing: a 4xx. The problem has no messages when there was no
@@ -79,8 +78,7 @@ impl ServiceProblem {
         Self { messages: messages.map(|message| ServiceMessage::clean(message, known)).collect() }
     }
 
-    /// Makes a refusal that the service showed later, in an object: its code, and a sentence of
-    /// ours.
+    /// Makes a refusal that an object showed later: its code, and a sentence of ours.
     pub fn from_code(code: &str, sentence: &str) -> Self {
         Self::clean(&api::rules::Problem::new(code, sentence), &KnownValues::default())
     }
@@ -89,8 +87,7 @@ impl ServiceProblem {
         self.messages.first().map_or("", |message| message.code.as_str())
     }
 
-    /// Returns whether the service did not find an object of this type, such as `Token`: the
-    /// context is `Type[id]`.
+    /// Returns whether an object of this type (`Token`) was not found: the context is `Type[id]`.
     pub fn lacks(&self, kind: &str) -> bool {
         let places = self.messages.iter().filter_map(|message| message.context.as_ref());
         let rest = |place: &ServicePlace| place.as_str().strip_prefix(kind).map(str::to_owned);

@@ -1,5 +1,4 @@
-//! Plans: one step per resource, each with a verdict and a typed reason, and whether a person has to
-//! act.
+//! Plans: one step per resource, with a verdict, a typed reason, and whether a person has to act.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -194,8 +193,7 @@ impl Reason {
         matches!(self, Self::Removed).then_some(Removal::Delete).or(orphan)
     }
 
-    /// Returns whether the service's data about a merchant, or its lack, blocks the step: the data
-    /// may change later.
+    /// Returns whether data about a merchant, which may change later, or its lack blocks the step.
     pub fn depends_on_accounts(&self) -> bool {
         matches!(
             self,
@@ -261,14 +259,12 @@ impl Step {
         self.health.as_deref().is_none_or(Health::is_healthy)
     }
 
-    /// Returns whether the resource is ready (design.md part 4, "Ready means"): synced, not in
-    /// doubt and not unhealthy.
+    /// Returns whether the resource is ready (design.md part 4, "Ready means"): synced and healthy.
     pub fn is_ready(&self) -> bool {
         self.sync_status() == ConditionStatus::True && self.is_healthy()
     }
 
-    /// Returns the first message about the resource: its health, where that alone is not in order,
-    /// else its reason.
+    /// Returns the first message: the health, where that alone is not in order, else the reason.
     pub fn headline(&self) -> (&'static str, String) {
         match self.health.as_deref().filter(|health| !health.is_healthy()) {
             Some(health) if self.sync_status() == ConditionStatus::True => {

@@ -62,8 +62,7 @@ pub enum Record {
     NotificationAttempt(Box<NotificationAttempt>),
     Replayed(Box<HooksReplayed>),
     Polled(Box<Polled>),
-    /// An operator's statement that a merchant's remote objects are not ours: `init
-    /// --empty-remote`.
+    /// A merchant's remote objects are declared not ours: `init --empty-remote`.
     EmptyRemote {
         at: DateTime<Utc>,
         actor: String,
@@ -180,8 +179,7 @@ impl Record {
         })
     }
 
-    /// Returns the resources that a record names. A record that names an intent alone is about the
-    /// resource of that intent.
+    /// Returns the named resources; a record that names an intent alone concerns that one's.
     pub fn subjects(&self) -> Vec<&Key> {
         match self {
             Self::Intent(one) => vec![&one.key],

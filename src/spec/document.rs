@@ -44,11 +44,9 @@ pub struct ParsedDocument {
     pub key: Option<Key>,
     /// The content, where it fits its kind; not to be used while there are errors.
     pub manifest: Option<Arc<PackedManifest>>,
-    /// The unique property of this document, if it has one: only one document of a tree may have
-    /// it.
+    /// A property that only one document of a tree may have.
     pub unique_field: Option<&'static UniqueField>,
-    /// The document's own problems, with their places; none beyond [`PROBLEMS_OF_FILE_MAX`] of the
-    /// file.
+    /// The document's own problems; none beyond [`PROBLEMS_OF_FILE_MAX`] of the file.
     pub problems: Vec<PlacedIssue>,
     /// The document's own problems beyond that bound.
     pub omitted: ProblemCounts,
@@ -112,8 +110,7 @@ fn read_with_places(
 /// Problems of one file that get a place; the rest is only counted.
 pub const PROBLEMS_OF_FILE_MAX: usize = 200;
 
-/// The text of one file while its documents are read. Its line table is built once, with the first
-/// problem.
+/// A file's text while it is read. Its line table is built with the first problem.
 #[derive(Debug)]
 pub struct LazySource<'a> {
     file: Arc<str>,
@@ -308,8 +305,7 @@ impl<'a> PlacedDocument<'a> {
         }
     }
 
-    /// Returns the first and last line of a path, or of the smallest existing part of the document
-    /// around it.
+    /// Returns the first and last line of a path, or of the smallest existing part around it.
     pub(crate) fn lines(&self, path: &Path) -> (usize, usize) {
         let span = match &self.root {
             Some(root) => nearest_span(root, path),

@@ -196,8 +196,7 @@ pub fn table_path(text: &str) -> String {
     without_positions(below_spec(text))
 }
 
-/// Returns the path without any index of a sequence, the form that people write to ask for a
-/// field's meaning.
+/// Returns the path without any index, as people ask for a field's meaning.
 fn without_indices(path: &str) -> String {
     table_path(path).replace("[]", "")
 }
@@ -229,8 +228,7 @@ fn sibling_paths(fields: &[SpecField], asked: &str) -> Vec<String> {
     all.iter().filter(|path| beneath(path)).cloned().collect()
 }
 
-/// Finds the one place of a secret that a person names: by its whole path, or by its last word
-/// where only one secret has it.
+/// Finds the place of a secret by its whole path, or by a last word that only one secret has.
 ///
 /// # Errors
 /// The text to write instead.

@@ -102,8 +102,7 @@ pub enum DecodeProblem {
     Other(String),
 }
 
-/// A problem and its place: the segments from the root to the value, or to the mapping that has an
-/// unknown field or lacks one.
+/// The path leads to the value, or to the mapping that has an unknown field or lacks one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Misfit {
     pub(super) path: Vec<DocumentSegment>,

@@ -29,8 +29,7 @@ impl IntentId {
         self.0
     }
 
-    /// Returns the number after this one, or the same at the greatest number, which no journal
-    /// reaches.
+    /// Returns the next number; the same at the greatest one, which no journal reaches.
     #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0.saturating_add(1))

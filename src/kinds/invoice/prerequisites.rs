@@ -81,8 +81,7 @@ fn attached_upload(
     have.and_then(|have| known_upload(have, about)).or_else(others)
 }
 
-/// Returns the state on the service of an invoice that is not created yet: the one that it
-/// replaces, or nothing.
+/// Returns the state on the service before the creation: the replaced invoice, or nothing.
 pub(super) fn applied_before(new: &AppliedSpec, have: Option<&Observed>) -> AppliedSpec {
     let old = have.filter(|have| have.exists).and_then(|have| have.applied.clone());
     let old = old.unwrap_or_else(|| AppliedSpec { spec: Value::Null, ..new.clone() });
@@ -105,8 +104,7 @@ pub(super) fn read_state_first(
     draft.with_work(StepWork::Read(reading))
 }
 
-/// Adds the planned uploads of a new invoice to its changes: size, and digest as `sha256sum` prints
-/// it.
+/// Adds the planned uploads of a new invoice to its changes: size, and digest as of `sha256sum`.
 pub(super) fn with_planned_uploads(mut draft: StepDecision, manifest: &Manifest) -> StepDecision {
     if draft.verdict != PlannedAction::Create {
         return draft;

@@ -56,8 +56,7 @@ fn exists_in_generation(manifest: &Manifest, have: Option<&Observed>) -> bool {
     })
 }
 
-/// Returns the invoice that a new one replaces: it stays payable, since the service cannot end an
-/// invoice.
+/// Returns the replaced invoice: it stays payable, since the service cannot end an invoice.
 fn replaced_invoice(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -74,8 +73,7 @@ fn replaced_invoice(
     })
 }
 
-/// Returns the reason why an invoice is not ready: its messages, if any, were not sent, as far as
-/// the service reported.
+/// Returns the reason why an invoice is not ready: the service reports its messages as not sent.
 fn unready(have: &Observed) -> Option<Reason> {
     let messages = have.applied.as_ref().and_then(|applied| applied.spec.get("invoice_messages"));
     let wants = messages.and_then(Value::as_array).is_some_and(|messages| !messages.is_empty());
@@ -130,8 +128,7 @@ fn line(line: &Value) -> Value {
     })
 }
 
-/// Returns the id of the contact, which must be of the invoice's mode (partner-api, test invoice
-/// rules).
+/// Returns the contact's id; it must be of the invoice's mode (partner-api, test invoice rules).
 fn contact_id(cx: &StepCx<'_>, contact: &Key, mode: Mode) -> Result<RemoteId, Reason> {
     let id = ready_id(cx, contact)?;
     let known = cx.view.observed_state(contact);

@@ -60,8 +60,7 @@ fn brand(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Option<String>, String>
     Ok(brands.into_iter().next().flatten())
 }
 
-/// Returns whether every field went to underwriting: later edits of the document change nothing
-/// there.
+/// Returns whether every field went to underwriting, where later edits change nothing.
 fn is_submitted(applied: Option<&AppliedSpec>) -> bool {
     applied.is_some_and(|applied| text(&applied.spec, "submission") == "complete")
 }

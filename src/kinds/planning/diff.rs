@@ -84,8 +84,7 @@ fn render_leaf(value: Option<&Value>) -> Value {
     amount(value).map_or_else(|| value.clone(), |money| Value::from(money.to_string()))
 }
 
-/// Returns the money of a canonical amount, in the service's default currency if it names none
-/// (service-facts 33).
+/// Returns a canonical amount; without a currency, in the service's default (service-facts 33).
 pub fn amount(value: &Value) -> Option<Money> {
     let minor = value.get("minor")?.as_i64()?;
     let code = value.get("currency").and_then(Value::as_str);

@@ -1,7 +1,6 @@
 //! Step of a resource whose remote object is created once and then changed in place.
 //!
-//! A reference whose name changed and whose meaning did not is no change: its target was moved
-//! (`reckon.dev/moved-from`).
+//! A reference to a target that was moved (`reckon.dev/moved-from`) is no change.
 
 use serde_json::Value;
 
@@ -88,8 +87,7 @@ fn import_required(manifest: &Manifest, have: Option<&Observed>) -> Option<Reaso
     })
 }
 
-/// Marks a difference as drift if another party made it. A difference that returns repeatedly is
-/// left alone.
+/// Marks a difference that another party made as drift. One that returns repeatedly is left alone.
 fn with_drift(have: &Observed, manifest: &Manifest, draft: StepDecision) -> StepDecision {
     let known = Drift::of(have).filter(|known| known.digest == manifest.digest);
     let Some(known) = known.filter(|_| draft.verdict == PlannedAction::Update) else {
@@ -145,8 +143,7 @@ fn unchanged_step(
     StepDecision { ready, work, ..StepDecision::idle(PlannedAction::Settled, reason) }
 }
 
-/// Computes the step with differences: fields that cannot change block it, the others are sent
-/// together.
+/// Computes the step with differences: an unchangeable field blocks it, others are sent together.
 fn changed_step(
     have: &Observed,
     context: Result<EffectContext, Reason>,
@@ -197,8 +194,7 @@ fn generation(have: &Observed) -> u32 {
     have.applied.as_ref().map_or(0, |applied| applied.generation)
 }
 
-/// Returns the desired spec with every reference written as in the applied one, where both mean the
-/// same.
+/// Returns the desired spec; a reference of the same meaning is written as in the applied one.
 pub(crate) fn with_former_references(
     cx: &StepCx<'_>,
     manifest: &Manifest,

@@ -1,5 +1,4 @@
-//! Computes the next step of one resource, with or without a document: the parts that all kinds
-//! share.
+//! The next step of one resource, with or without a document: the parts that all kinds share.
 //!
 //! Pure: known state is passed in as values, and the step is returned as data. A kind adds only the
 //! creation, the changes and the removal of its remote object.
@@ -28,13 +27,11 @@ pub trait PlanningView {
     fn is_ready(&self, key: &Key) -> bool;
     /// Returns the valid manifests that refer to a resource.
     fn users(&self, key: &Key) -> Vec<Key>;
-    /// Returns the resources without a document that will be removed and still use this one: they
-    /// are removed first.
+    /// Returns the removable resources that still use this one: they are removed first.
     fn removable_users(&self, _: &Key) -> Vec<Key> {
         Vec::new()
     }
-    /// Returns the resources of this merchant with an unsettled effect: without its credentials
-    /// none could be settled.
+    /// Returns the merchant's resources with an unsettled effect, which needs its credentials.
     fn unsettled_keys(&self, _: &Key) -> Vec<Key> {
         Vec::new()
     }

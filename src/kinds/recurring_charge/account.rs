@@ -96,8 +96,7 @@ fn primary<'a>(fitting: &[&'a Value], owner: &Observed, takes: &str) -> Result<&
     }
 }
 
-/// Checks that the merchant and the account allow recurring charges (partner-api, Gateway
-/// credentials).
+/// Checks that merchant and account allow recurring charges (partner-api, Gateway credentials).
 pub(super) fn allow(cx: &StepCx<'_>, manifest: &Manifest, owner: &Observed) -> Result<(), Reason> {
     if flag_is(owner.fact("reference_required"), true) {
         let why = "the merchant requires a reference with every payment, and the service documents \
@@ -161,8 +160,7 @@ pub(super) fn is_trust(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Obser
     account.is_some_and(|account| flag_is(&account["trust_account"], true))
 }
 
-/// Returns the bank account whose surcharge applies: the one that the account pays into, for a
-/// trust account the trust one.
+/// Returns the bank account whose surcharge applies: that of the account; for trust, the trust one.
 pub(super) fn deposit(
     cx: &StepCx<'_>,
     manifest: &Manifest,

@@ -161,8 +161,7 @@ impl ChargeEnding<'_> {
         })
     }
 
-    /// Returns whether its last day was set because its document was removed, and is still the
-    /// same.
+    /// Returns whether its last day was set for the removal of its document, and is the same.
     fn end_was_set(&self) -> bool {
         let end = self.have.fact("end");
         !end.is_null() && self.applied.spec.pointer("/schedule/end") == Some(end)

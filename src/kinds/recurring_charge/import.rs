@@ -45,8 +45,7 @@ fn import_facts(item: &Value) -> Value {
     facts
 }
 
-/// Recurring charges. `schedule.start` is left out: it is meaningless once the first occurrence
-/// exists.
+/// `schedule.start` is left out: it is meaningless once the first occurrence exists.
 pub(crate) static CHARGES: ReadBack = ReadBack {
     list_name: "recurring charges",
     list: || Call::to::<ListRecurring>(&[]),
@@ -196,8 +195,7 @@ fn method_check(cx: &StepCx<'_>, manifest: &Manifest) -> Option<ImportCheck> {
     Some(expect(number, saved.fact("last4"), OnMismatch::ChangeByLastDigits))
 }
 
-/// Requires the first date, which is meaningless once a payment was attempted: it is compared only
-/// before.
+/// Requires the first date, but only before a payment was attempted: later it is meaningless.
 fn start_check(manifest: &Manifest) -> Option<ImportCheck> {
     let want = manifest.spec.pointer("/schedule/start")?.clone();
     let on_mismatch = OnMismatch::ChangeBeforeFirstPayment;

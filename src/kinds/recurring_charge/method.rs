@@ -91,8 +91,7 @@ pub(super) fn digest(cx: &StepCx<'_>, redacted: &Value) -> Value {
     json!({"digest": keyed_digest(cx.digest_key, LABEL, &canonical(&details)).short()})
 }
 
-/// Sets the details that a new charge copies: those saved at the service, which the document may be
-/// ahead of.
+/// Sets the details that a new charge copies: the saved ones, which the document may be ahead of.
 pub(super) fn with_saved_details(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -184,8 +183,7 @@ pub(super) struct ChargeToken {
     pub(super) applied: AppliedSpec,
 }
 
-/// Returns the token that was supplied for a charge, once it may be used: the method is saved by
-/// the token that came with it.
+/// Returns the supplied token once it may be used: the method is saved by the one beside it.
 pub(super) fn usable_token(
     cx: &StepCx<'_>,
     manifest: &Manifest,

@@ -79,8 +79,7 @@ pub struct ScheduleSpec {
 }
 
 impl ScheduleSpec {
-    /// Returns every issue; `now` means that the first charge is made now, so that no start is
-    /// written.
+    /// Returns every issue; with `now` the first charge is made now, and no start is written.
     pub(super) fn issues(&self, now: bool) -> Vec<Issue> {
         let mut issues = Vec::new();
         let start = match &self.start {

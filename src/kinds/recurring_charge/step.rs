@@ -43,8 +43,7 @@ const NOW: [&str; 2] = ["charged_now", "charged_now_into_trust"];
 const NOW_AND_MORE: [&str; 2] =
     ["charged_now_before_surcharge", "charged_now_into_trust_before_surcharge"];
 
-/// Returns the reason why the charge is not ready. Ready means active, or completed by its own
-/// limits.
+/// Returns the reason why the charge is neither active nor completed by its own limits.
 fn unready(have: &Observed) -> Option<Reason> {
     match have.text("status") {
         Some("ACTIVE" | "COMPLETED") | None => None,
@@ -145,8 +144,7 @@ fn money(
         .collect()
 }
 
-/// Months by which a schedule may have begun before today: a charge imported from another system
-/// begins in the past.
+/// Months by which the schedule of a charge imported from elsewhere may have begun in the past.
 const SCHEDULE_MONTHS: Months = Months::new(12);
 
 /// Returns the health of a charge: its payments first, then the method that pays it.

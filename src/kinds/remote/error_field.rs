@@ -34,8 +34,7 @@ fn ending(fields: &[SpecField], mut said: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns the context with list entries in brackets, as in `files[0].id`: some services write
-/// `files.0.id`.
+/// Writes list entries in brackets: some services write `files.0.id` for `files[0].id`.
 fn normalise_entries(context: &str) -> String {
     let mut text = String::new();
     for (place, part) in context.split('.').enumerate() {

@@ -1,5 +1,4 @@
-//! Compares an object of the service with a document, so that the object can be imported for it.
-//! Pure.
+//! Compares an object of the service with a document, to import the object for it. Pure.
 //!
 //! The fields that the kind's list shows are compared one by one. A difference that can change is
 //! what the next plan changes; one that can never change refuses the import. A field that the
@@ -145,8 +144,7 @@ impl ImportCandidate<'_> {
         }
     }
 
-    /// Compares the number behind the mask with the document's; `None` if the comparison is
-    /// impossible.
+    /// Compares the number behind the mask with the document's; `None` if that is impossible.
     fn same_number(&self, path: &str) -> Option<bool> {
         let name = path.rsplit('.').next()?;
         let shown = last_digits(self.item.get(name)?.as_str()?)?;
@@ -198,8 +196,7 @@ impl ImportCandidate<'_> {
     }
 }
 
-/// Returns the state of an object of which the service shows nothing, and the fields assumed to
-/// match: all of them.
+/// Returns the state of an unseen object, and the fields assumed to match: all of them.
 pub fn assume_unseen(said: &Observed) -> Option<(AppliedSpec, Vec<String>)> {
     let applied = said.applied.clone()?;
     let mut leaves = BTreeMap::new();

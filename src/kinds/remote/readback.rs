@@ -33,8 +33,7 @@ pub struct ReadBack {
     pub import_facts: fn(&Value) -> Value,
     /// Creates a document from an object, or returns the reason why this is impossible.
     pub import_template: fn(&ImportTemplateCx<'_>, &Value) -> Result<ImportTemplate, String>,
-    /// Returns the reason if the object has ended, by its visible fields: it is then treated as
-    /// gone.
+    /// Returns the reason if the object has ended, by its visible fields: it then counts as gone.
     pub ended_reason: fn(&Value) -> Option<String>,
 }
 
@@ -60,8 +59,7 @@ pub enum WireForm {
     Fingerprint,
 }
 
-/// Returns the spec as the service shows it, and the paths that drifted from the applied one;
-/// `None` without drift.
+/// Returns the spec as the service shows it, and the drifted paths; `None` without drift.
 pub fn detect_drift(
     back: &ReadBack,
     fields: &[SpecField],

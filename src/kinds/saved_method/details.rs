@@ -141,8 +141,7 @@ pub enum BankAccountType {
     Savings,
 }
 
-/// Type of the account holder; the documents name no other word (gateway-api, Payment method in a
-/// request).
+/// The documents name no other word (gateway-api, Payment method in a request).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum HolderType {

@@ -167,14 +167,12 @@ pub(crate) fn applied_state<'a>(
     (applied.generation >= manifest.annotations.generation).then_some(applied)
 }
 
-/// Returns the identity of the details that a payer gave, from an applied spec; `None` if a payer
-/// gave none.
+/// Returns the identity of given details from an applied spec; `None` if no payer gave them.
 pub(crate) fn given_details(applied: &Value) -> Option<&Value> {
     applied.get(GIVEN)
 }
 
-/// Returns the details that a method awaits from its payer, and the reason why the latest token
-/// failed, if one did.
+/// Returns the awaited details, and the reason why the latest token failed, if one did.
 pub(crate) fn awaited_intake(
     manifest: &Manifest,
     have: Option<&Observed>,
@@ -202,8 +200,7 @@ pub(super) fn usable_token(
     attached_token(manifest, have, cx.now).map_err(waits)
 }
 
-/// Returns the document with the identity of the details: those of a newly supplied token, else
-/// those saved.
+/// Returns the document with the identity of the details: of a new token, else of the saved ones.
 pub(super) fn with_given_details<'a>(
     cx: &StepCx<'_>,
     manifest: &'a Manifest,
@@ -225,8 +222,7 @@ pub(super) fn with_given_details<'a>(
     Cow::Owned(manifest)
 }
 
-/// Returns the supplied token. The error is `None` if no token exists, else the reason why it
-/// cannot be used, for people.
+/// Returns the supplied token; else `None` without a token, or the reason why it cannot be used.
 fn attached_token(
     manifest: &Manifest,
     have: Option<&Observed>,

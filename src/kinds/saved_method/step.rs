@@ -48,8 +48,7 @@ fn require_details(source: MethodSource<'_>) -> Result<(), Reason> {
     Err(unsuitable(why))
 }
 
-/// Returns the first or second of two effects: a token of the current document, then the change by
-/// that token.
+/// Returns the first or second of two effects: a token of the document, then the change by it.
 fn renew(
     new: EffectContext,
     source: MethodSource<'_>,

@@ -50,8 +50,7 @@ impl Privacy {
 pub enum Mutability {
     /// The service changes the object in place.
     InPlace,
-    /// The service changes the object in place, with all its details sent again by a fresh one-time
-    /// token.
+    /// The service changes the object in place, by a fresh one-time token of all its details.
     ReplaceByToken,
     /// The service cannot change it; the plan reports that at the field's line.
     Immutable,
@@ -164,8 +163,7 @@ pub struct DecodedSpec {
 /// One reason why a document does not fit its kind's shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecodeError {
-    /// The path of the offending value or unknown field, or of the mapping that lacks a field
-    /// (`spec.schedule.start`).
+    /// The path of the offending value or field, or of the mapping that lacks one.
     pub path: String,
     /// Byte offset of the fault in the document, where the YAML itself is broken.
     pub offset: Option<usize>,
@@ -223,8 +221,7 @@ fn no_folder() -> FileProblem {
     FileProblem { code: "reckon::file::closed", message, help: help.to_owned() }
 }
 
-/// Inspects every file that a spec names, and returns the problems. Without `files` a spec may name
-/// none.
+/// Inspects the files that a spec names, and returns the problems. Without `files` none is allowed.
 pub(crate) fn inspect_all(
     named: &[FileRef],
     files: Option<&dyn AttachmentFiles>,
@@ -266,8 +263,7 @@ pub struct Variables {
 }
 
 impl Variables {
-    /// Creates the set; `own` are the variables that the operator's file reads: they stay closed
-    /// whatever is open.
+    /// Creates the set; `own`, the variables of the operator's file, stay closed in any case.
     pub fn new(open: Vec<EnvPattern>, own: BTreeSet<String>) -> Self {
         Self { open, own }
     }

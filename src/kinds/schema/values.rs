@@ -1,5 +1,4 @@
-//! Values of a spec as people write them: amounts, whole numbers, and fields that a spec must not
-//! have.
+//! Values as people write them: amounts, whole numbers, and fields that a spec must not have.
 //!
 //! An amount is `"125.00 USD"`, or an integer of minor units as on the wire. No value is guessed: a
 //! text without a currency is an error that shows both readings, and a float is refused. An invalid

@@ -92,8 +92,7 @@ fn program_issue(
     Some(Issue::error("reckon::secret::exec_unknown", path, message, help))
 }
 
-/// Checks a variable against `secrets.env`. Its name is not repeated: a secret may have been put in
-/// its place.
+/// Checks a variable against `secrets.env`. Its name, perhaps a secret itself, is not repeated.
 fn variable_issue(
     path: &str,
     source: &Map<String, Value>,

@@ -1,5 +1,4 @@
-//! Source of a secret: `{env: NAME}`, `{file: NAME}`, `{exec: NAME}`, `{age: "…"}`, or a text that
-//! may be in plain text.
+//! Source of a secret: `{env: NAME}`, `{file: NAME}`, `{exec: NAME}`, `{age: "…"}`, or plain text.
 //!
 //! Decoding a spec resolves no secret and shows none. No message here repeats the written value,
 //! since a name in the wrong place may be the secret itself. The canonical form is `{"env":"X"}`,
@@ -126,8 +125,7 @@ impl SecretSource {
         Some(Issue::error(code, path, message, help))
     }
 
-    /// As [`Self::issue`], but a plain text is an error: for secrets that no published test value
-    /// can replace.
+    /// As [`Self::issue`], but refuses plain text: no published test value can replace it.
     pub fn hidden_issue(&self, path: &str) -> Option<Issue> {
         self.issue(path).or_else(|| {
             self.literal().map(|_| {

@@ -43,8 +43,7 @@ pub enum Via {
     Poll,
     /// By its id, after a webhook named it.
     ReadBack,
-    /// From the webhook itself, which carries the mark of an application that we submitted: the
-    /// partner's events are not listed.
+    /// From the webhook with the mark of our application: a partner's events are not listed.
     Post,
 }
 
@@ -137,8 +136,7 @@ pub struct EventLedger {
     pub forgeries_dropped: u64,
     /// Webhooks that named an event from before the horizon.
     pub lapsed: u64,
-    /// Settled events up to this moment are dropped: if the service shows them again, they do not
-    /// count as new.
+    /// Settled events up to this moment are dropped, and never count as new again.
     pub horizon: Option<DateTime<Utc>>,
     /// Events that the service showed and no webhook had named: only the list contained them.
     pub missed: u64,
@@ -160,8 +158,7 @@ pub struct EventLedger {
 }
 
 impl EventLedger {
-    /// Returns the number of stored events: the service showed them, and retention did not drop
-    /// them.
+    /// Returns the number of stored events: shown by the service and not dropped.
     pub fn stored_count(&self) -> u64 {
         self.verified.saturating_sub(self.dropped)
     }

@@ -19,8 +19,7 @@ use crate::model::events::hook::{
 pub const DEPTH_MAX: u32 = 4;
 /// Maximum runs of a failing hook before it is left to a person.
 pub const TRIES_MAX: u32 = 5;
-/// Failed runs of a script for one merchant from which it takes no further events of that merchant:
-/// they wait.
+/// Failed runs of a script for a merchant from which that merchant's further events wait.
 pub const FAILED_MAX: u64 = 500;
 
 /// Record of the hook runs of one event, with all their action requests.
@@ -33,8 +32,7 @@ pub struct HookRunRecord {
     /// The event failed before, and only the failed scripts were run again.
     #[serde(default, rename = "again")]
     pub is_retry: bool,
-    /// The lane of the script; `None` in records from when the scripts of an event were run
-    /// together.
+    /// `None` in records from when the scripts of an event were run together.
     #[serde(rename = "lane")]
     pub script_identity: Option<ScriptIdentity>,
     #[serde(rename = "formerly")]
@@ -50,8 +48,7 @@ pub struct HookRunRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScriptIdentity {
     pub script: String,
-    /// SHA-256 of the script's text without its own name: a renamed script continues at the same
-    /// event.
+    /// SHA-256 of the text without its name: a renamed script continues at the same event.
     pub text: Digest,
 }
 
@@ -82,12 +79,10 @@ pub struct HookFailure {
 pub struct CursorAdvanced {
     pub merchant: Key,
     pub to: u64,
-    /// The one script that advanced to this event, where others are ahead of it; `None`: all
-    /// advanced.
+    /// The one script that advanced, where others are ahead of it; `None`: all advanced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<String>,
-    /// Scripts that stay behind, because too many of their runs failed. Where all scripts advanced,
-    /// these did not.
+    /// Scripts that did not advance, because too many of their runs failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty", rename = "held")]
     pub held_back: Vec<ScriptIdentity>,
 }
@@ -124,8 +119,7 @@ pub struct PendingAction {
 }
 
 impl PendingAction {
-    /// Returns the key of the action. Without a merchant, the action has the key that it would have
-    /// at the event's merchant.
+    /// Returns the action's key; without a merchant, the key at the event's merchant.
     ///
     /// # Errors
     /// Only after an internal error.
@@ -135,8 +129,7 @@ impl PendingAction {
     }
 }
 
-/// The outgoing channel of an action. Each channel has slots of its own: a slow one delays no
-/// other.
+/// The outgoing channel of an action, with slots of its own: a slow one delays no other.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Channel {

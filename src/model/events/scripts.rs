@@ -48,8 +48,7 @@ impl ScriptValuesSize {
 
 /// Adds to a kept value, which is null if there is none.
 ///
-/// Returns `None` unless both are whole numbers, or amounts of one currency, and the sum is in
-/// range.
+/// Returns `None` unless both are whole numbers, or amounts of one currency, and in range.
 pub fn sum(value: &Value, added: &Value) -> Option<Value> {
     if value.is_null() {
         return (added.is_i64() || money(added).is_some()).then(|| added.clone());

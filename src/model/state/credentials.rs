@@ -42,8 +42,7 @@ pub struct LiveBinding {
 }
 
 impl LiveBinding {
-    /// Makes the binding that a person has to approve, from the accounts that an application's code
-    /// opened.
+    /// Makes the binding to approve, from the accounts that an application's code opened.
     pub fn new(merchant: Key, application: Key, bound: MerchantBinding) -> Self {
         let MerchantBinding { generation, mode, name, public_keys } = bound;
         Self { merchant, application, generation, mode, name, public_keys }
@@ -65,8 +64,7 @@ pub fn has_binding_facts(facts: &Value) -> bool {
 /// The credentials that the service refuses. Different credentials are tried.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefusedCredentials {
-    /// The document's credentials at that time, as a digest of their canonical form without
-    /// secrets.
+    /// The document's credentials, as a digest of their canonical form without secrets.
     pub credentials: Digest,
     pub generation: u32,
     pub at: DateTime<Utc>,
@@ -79,8 +77,7 @@ pub struct CredentialsRefused {
     pub credentials: RefusedCredentials,
 }
 
-/// Returns the digest of a document's credentials, given the stored spec, whose private values are
-/// digests.
+/// Returns the digest of the credentials of a stored spec, whose private values are digests.
 pub fn credentials_digest(kept: &Value) -> Digest {
     sha256(&canonical(kept.get("credentials").unwrap_or(&Value::Null)))
 }

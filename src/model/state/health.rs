@@ -65,8 +65,7 @@ pub struct Condition {
     /// Reason as a CamelCase word, for programs.
     pub reason: String,
     pub message: String,
-    /// The time of the record that caused the status; null where only the files do, without a
-    /// record.
+    /// The time of the record that caused the status; null where only files did.
     pub since: Option<String>,
 }
 
@@ -141,8 +140,7 @@ pub struct Payments {
     /// Failed tries since the last success.
     #[serde(default)]
     pub failures: u32,
-    /// The time of the record that caused the present state: of the first failure in a row, or of
-    /// the success.
+    /// The record of the first failure in a row, or of the success.
     pub since: DateTime<Utc>,
 }
 

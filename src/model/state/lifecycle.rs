@@ -119,12 +119,10 @@ pub struct Compacted {
     pub actor: String,
 }
 
-/// Time for which the service may still answer to a hook's effect: refunds are possible for six
-/// months.
+/// Time for which the service may still answer: refunds are possible for six months.
 pub const ACTION_RETENTION: TimeDelta = TimeDelta::days(183);
 
-/// Record that settled events of a merchant are dropped, as far as they are not newer than the
-/// horizon.
+/// Record that settled events of a merchant, not newer than the horizon, are dropped.
 ///
 /// The fold decides for each one; the record only names the candidates. If the service later shows
 /// such an event again, it does not count as new.
@@ -140,15 +138,13 @@ pub struct EventsDropped {
     pub forged: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty", rename = "garbled")]
     pub malformed: Vec<Digest>,
-    /// Intents of hooks' actions, each with its action: those older than [`ACTION_RETENTION`] are
-    /// dropped entirely.
+    /// Intents of hooks' actions; those older than [`ACTION_RETENTION`] are dropped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<(IntentId, Key)>,
     pub at: DateTime<Utc>,
 }
 
-/// Record that a webhook names an event from before the horizon: it stops waiting, and does not
-/// count as new.
+/// A webhook names an event from before the horizon: it is neither awaited nor new.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lapsed {
     pub merchant: Key,

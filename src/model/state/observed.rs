@@ -41,8 +41,7 @@ pub struct Observation {
     pub exists: Option<bool>,
     /// The spec that was put on the service, private values as digests.
     pub applied: Option<AppliedSpec>,
-    /// The kind's facts about the object (status, accounts …): top-level fields replace older ones,
-    /// a null removes one.
+    /// Facts of the kind (status, accounts …): each replaces an older one, a null removes it.
     pub facts: Value,
 }
 
@@ -221,8 +220,7 @@ fn merge_facts(facts: &mut Value, news: &Value) {
     }
 }
 
-/// Returns whether a fact shows that the service accepts a merchant's credentials: a new token, or
-/// opened accounts.
+/// Returns whether the service accepts the credentials: a new token, or opened accounts.
 pub(crate) fn proves_acceptance(fact: &Observation) -> bool {
     let told = |name: &str| fact.facts.get(name).is_some_and(|value| !value.is_null());
     let by_the_service = matches!(fact.source, FactSource::Answer | FactSource::Read);

@@ -15,8 +15,7 @@ use crate::base::money::Money;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MissingDocument {
-    /// When the document was first missed. A live resource is removed only some time after this
-    /// mark.
+    /// A live resource is removed only some time after this mark.
     pub marked: Option<MarkedForPrune>,
     /// A person's permission for the removal, past any guard.
     pub allowed: Option<PruneAllowed>,
@@ -76,8 +75,7 @@ pub struct MovedRecord {
     pub commit: Option<String>,
 }
 
-/// Record of the unknown objects that block a merchant or a resource; they replace those that were
-/// found before.
+/// The unknown objects that block a resource; they replace those found before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnknownObjectsFound {
     pub key: Key,
@@ -87,8 +85,7 @@ pub struct UnknownObjectsFound {
     pub at: DateTime<Utc>,
 }
 
-/// An unknown object: it carries a mark of ours, and is not the object that this state knows by the
-/// mark.
+/// An object with a mark of ours that is not the known one of the mark.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnknownObject {
     pub id: RemoteId,
@@ -97,8 +94,7 @@ pub struct UnknownObject {
     /// This state knows the mark by another object: then this one is a second one.
     #[serde(rename = "second")]
     pub is_duplicate: bool,
-    /// The money that it collects from its payer, as the service showed it; `None` for an object
-    /// that collects no money.
+    /// The money that it collects, as the service showed it; `None` if it collects none.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "collects")]
     pub collection: Option<Collection>,
 }

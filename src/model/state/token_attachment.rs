@@ -1,7 +1,6 @@
 //! A one-time token that a payer's page or a person supplied for a saved method: `source: intake`.
 //!
-//! The token itself is sealed in the vault. It works once and for five minutes, so it is worthless
-//! to anyone who finds it later.
+//! The token is sealed in the vault. It works once and for five minutes, so it is soon worthless.
 
 use std::fmt;
 
@@ -29,8 +28,7 @@ pub struct TokenAttachment {
     pub digest: Digest,
     pub at: DateTime<Utc>,
     pub actor: String,
-    /// For a resource that copies a saved method's details: that method. `None` for the method's
-    /// own token.
+    /// The method whose details the resource copies; `None` for the method's own token.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "beside")]
     pub copied_method: Option<CopiedMethod>,
 }
@@ -78,8 +76,7 @@ impl SuppliedToken {
         (brought.generation == generation).then_some(brought)
     }
 
-    /// Returns the value that represents a token's details in the record of what was put on the
-    /// service.
+    /// Returns the value for a token's details in the applied spec.
     pub fn details_marker(token: Digest) -> Value {
         json!({"digest": token.short()})
     }

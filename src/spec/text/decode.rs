@@ -8,8 +8,7 @@ use std::ops::Range;
 
 use crate::model::issue::Severity;
 
-/// The largest accepted file, in bytes; larger ones are refused before parsing, since a tree is
-/// many small files.
+/// In bytes; a larger file is refused before parsing, since a tree is many small files.
 pub const FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// The bytes of a UTF-8 byte order mark.
 pub const BOM: &str = "\u{feff}";

@@ -35,8 +35,7 @@ pub enum Keep {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Linted {
-    /// The document as a tree. If the pass stopped early, its top mapping with the entries complete
-    /// at that point.
+    /// The document as a tree; if the pass stopped early, the complete entries of its top mapping.
     pub root: Option<Node>,
     pub findings: Vec<Finding>,
     pub complete: bool,
@@ -199,8 +198,7 @@ impl<'a> Lint<'a> {
         Ok(())
     }
 
-    /// Extends the span of a block scalar, which starts at its first line of content, to its `|` or
-    /// `>`.
+    /// Extends the span of a block scalar, which starts at its content, to its `|` or `>`.
     fn with_header(&self, span: Range<usize>) -> Range<usize> {
         let from = self.last_end.min(span.start);
         let before = self.text.get(from..span.start).unwrap_or_default();

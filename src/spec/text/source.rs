@@ -168,8 +168,7 @@ impl Splitter {
         }
     }
 
-    /// Reports a directive without a document: a file of directives alone is a mistake, not an
-    /// empty file.
+    /// Reports a directive without a document: such a file is a mistake, not empty.
     fn end_of_directives(&mut self) {
         if let Some(span) = self.directive.take().filter(|_| self.open.is_none()) {
             self.findings.push(Finding::error(

@@ -74,8 +74,7 @@ impl Listing {
     }
 }
 
-/// Visits everything at or below `below`, in no order. A missing path is no trouble, unless it is
-/// the root.
+/// Visits all at or below `below`, in no order. A missing path is no trouble, except the root.
 pub fn walk(root: &FolderLocation, below: &str, visit: &mut dyn FnMut(WalkEntry<'_>)) {
     let opened = match root.open() {
         Ok(opened) => opened,
@@ -251,8 +250,7 @@ fn is_yaml(path: &str) -> bool {
 /// The initial capacity of a buffer, in bytes: most files fit.
 const BUFFER_BYTES: usize = 4096;
 
-/// Reads a file of the tree; at most one byte more than is accepted, so that an excess shows in the
-/// length.
+/// Reads a file of the tree, and one byte more than is accepted: an excess shows in the length.
 ///
 /// # Errors
 /// The file cannot be read, leads out of the tree, or is no plain file.
@@ -285,8 +283,7 @@ pub fn is_spec_path(path: &str) -> bool {
 /// Fewer items than this are not worth a thread.
 const ITEMS_PER_THREAD_MIN: usize = 128;
 
-/// Calls `one` for each item, several at once where there are many; the results have the order of
-/// the items.
+/// Calls `one` for each item, in threads where there are many; the results have their order.
 pub fn map_in_order<T: Sync, R: Send>(items: &[T], one: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let threads = cores.min(items.len().div_ceil(ITEMS_PER_THREAD_MIN)).max(1);

@@ -8,8 +8,7 @@
 //! - [`TreeState::Complete`] holds only while every document of the tree is good (law 2).
 //! - Neither a message nor a snippet shows a secret or personal value.
 //!
-//! Assumes one caller; holds no lock. Several threads read many changed files, and end with the
-//! call.
+//! Assumes one caller; holds no lock. Threads that read changed files end with the call.
 
 #[cfg(test)]
 mod tests;
@@ -134,8 +133,7 @@ impl Loader {
         SpecIndex::pack(packed, read_at_ns)
     }
 
-    /// Returns a digest of the paths and contents of all files as they were read; equal to
-    /// that of [`SpecIndex`].
+    /// Returns a digest of all paths and contents as read; equal to that of [`SpecIndex`].
     pub fn digest(&self) -> Digest {
         let files = self.files.iter().map(|(path, file)| (&**path, &file.hash));
         *self.digest.get_or_init(|| digest_of(files))

@@ -21,8 +21,7 @@ use crate::spec::tree::files::{SourceProblem, read};
 use crate::spec::tree::loader::Loader;
 
 pub(crate) const PROBLEMS_MAX: usize = 1000;
-/// The number of missing references for which the nearest name is searched. Each search passes over
-/// every name of the kind.
+/// Missing references with a suggestion: each search passes over every name of the kind.
 const SUGGESTIONS_MAX: usize = 100;
 
 /// Link issues by file, each with the key that it concerns.
@@ -144,8 +143,7 @@ impl Loader {
         without_private_words(problem, &[])
     }
 
-    /// Places the issue at the first line of its document, where the file changed since it was
-    /// loaded.
+    /// Places the issue at its document's first line, where the file changed since it was loaded.
     fn place_at_document(&self, spot: &DocumentSpot, issue: &Issue) -> PlacedIssue {
         let document = self.files.get(&spot.path).and_then(|file| file.documents.get(spot.index));
         let line = document.map_or(1, |document| document.place.line);
@@ -189,8 +187,7 @@ impl Loader {
         Some(MaskedSource::new(&source, &hidden))
     }
 
-    /// Returns the text of a file as it was loaded, with its lines; `None` when the file changed
-    /// since.
+    /// Returns the text of a file as it was loaded; `None` when the file changed since.
     fn source(&self, path: &str) -> Option<SourceText> {
         let file = self.files.get(path)?;
         let bytes = read(&self.root.open().ok()?, path).ok()?;
@@ -242,8 +239,7 @@ fn first_key_of_kind(kind: Kind) -> Key {
 }
 
 impl Loader {
-    /// Returns the path of a file below the root, by its name in reports; `None` where the tree has
-    /// no such file.
+    /// Returns the path of a file by its name in reports; `None` where the tree has no such file.
     pub fn path_of_file(&self, name: &str) -> Option<&str> {
         self.files.get_key_value(self.path_of(name)?).map(|(path, _)| &**path)
     }

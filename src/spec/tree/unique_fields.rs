@@ -20,8 +20,7 @@ pub(crate) struct UniqueFields {
 }
 
 impl UniqueFields {
-    /// Sets all unique properties of the documents of `key`. Returns the codes whose holders
-    /// changed.
+    /// Sets the unique properties of the documents of `key`; returns the codes of changed holders.
     pub(crate) fn set(
         &mut self,
         key: &Key,

@@ -203,8 +203,7 @@ fn help(complaint: &str) -> &'static str {
     }
 }
 
-/// Finds the first tab in the white space before a line's text, on the line of `at` or the next
-/// one.
+/// Finds the first tab in the indentation of the line of `at`, or of the next one.
 fn tab_indentation(text: &str, slice: &Slice, at: usize) -> Option<Range<usize>> {
     let document = text.get(slice.range.start..at.min(slice.range.end))?;
     let line = document.rfind(['\n', '\r']).map_or(0, |before| before.saturating_add(1));
