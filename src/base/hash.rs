@@ -83,10 +83,7 @@ impl Mark {
 
     /// Returns the text without any mark at its end, ours or not.
     pub fn strip_tag(text: &str) -> String {
-        match split_tag(text) {
-            Some((before, _)) => before.to_owned(),
-            None => text.to_owned(),
-        }
+        split_tag(text).map_or(text, |(before, _)| before).to_owned()
     }
 
     pub fn as_str(&self) -> &str {

@@ -89,26 +89,19 @@ impl Money {
 
     /// Returns the sum; an error for two currencies, or beyond 64 bits.
     pub fn checked_add(self, other: Self) -> Result<Self, MoneyError> {
-        self.same_currency(other)?;
-        self.with(self.minor.checked_add(other.minor))
+        self.combine(other, i64::checked_add)
     }
 
     /// Returns the difference; an error for two currencies, or beyond 64 bits.
     pub fn checked_sub(self, other: Self) -> Result<Self, MoneyError> {
-        self.same_currency(other)?;
-        self.with(self.minor.checked_sub(other.minor))
+        self.combine(other, i64::checked_sub)
     }
 
-    fn same_currency(self, other: Self) -> Result<(), MoneyError> {
-        if self.currency == other.currency {
-            Ok(())
-        } else {
-            Err(MoneyError::Mixed { left: self.currency, right: other.currency })
+    fn combine(self, other: Self, by: fn(i64, i64) -> Option<i64>) -> Result<Self, MoneyError> {
+        if self.currency != other.currency {
+            return Err(MoneyError::Mixed { left: self.currency, right: other.currency });
         }
-    }
-
-    fn with(self, minor: Option<i64>) -> Result<Self, MoneyError> {
-        let minor = minor.ok_or(MoneyError::OutOfRange)?;
+        let minor = by(self.minor, other.minor).ok_or(MoneyError::OutOfRange)?;
         Ok(Self { minor, ..self })
     }
 }
@@ -253,10 +246,8 @@ fn without_currency(text: &str, number: &Number<'_>) -> MoneyError {
 
 impl<'a> Number<'a> {
     fn read(text: &'a str) -> Option<Self> {
-        let (negative, digits) = match text.strip_prefix('-') {
-            Some(digits) => (true, digits),
-            None => (false, text),
-        };
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        let negative = digits.len() < text.len();
         let (whole, decimals) = match digits.split_once('.') {
             Some((_, "")) => return None,
             Some(parts) => parts,

@@ -17,20 +17,8 @@ use serde::{Deserialize, Serialize};
 use serde_with::{DeserializeFromStr, SerializeDisplay};
 
 /// Unit of a schedule's step (gateway-api, recur object).
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    JsonSchema
-)]
-#[derive(derive_more::Display)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Serialize, Deserialize, JsonSchema, derive_more::Display)]
 #[display("{}", self.as_str())]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[schemars(rename = "Unit")]
@@ -54,19 +42,8 @@ impl IntervalUnit {
 }
 
 /// A weekday or a day of the month, by the schedule's unit. A string on the wire.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    SerializeDisplay,
-    DeserializeFromStr
-)]
-#[derive(derive_more::Display)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(SerializeDisplay, DeserializeFromStr, derive_more::Display)]
 pub enum Day {
     /// 1 (Monday) to 7 (Sunday), or 1 to 31. [`Schedule::problems`] checks the range.
     Number(u8),

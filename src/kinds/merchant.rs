@@ -137,8 +137,8 @@ fn web_url_issue(url: &str, cx: &CheckCx) -> Option<Issue> {
 
 fn credentials_issues(credentials: &CredentialsSpec) -> Vec<Issue> {
     let CredentialsSpec { authorization_code, access_token, application, keys } = credentials;
-    let secrets = [authorization_code.is_some(), access_token.is_some()];
-    let given = secrets.into_iter().chain([application.is_some(), keys.is_some()]);
+    let sources = [authorization_code.is_some(), access_token.is_some()];
+    let given = sources.into_iter().chain([application.is_some(), keys.is_some()]);
     let mut issues = Vec::new();
     if given.filter(|given| *given).count() != 1 {
         let help = "write one of `authorization_code`, `application`, `access_token` and `keys`";

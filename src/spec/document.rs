@@ -133,16 +133,13 @@ impl<'a> LazySource<'a> {
     /// Splits problems into those that still get a place and the count of the rest.
     pub(crate) fn admit<T>(
         &self,
-        found: Vec<T>,
+        mut found: Vec<T>,
         severity: impl Fn(&T) -> Severity,
     ) -> (Vec<T>, ProblemCounts) {
-        let mut found = found;
         let rest = found.split_off(found.len().min(self.room.get()));
         self.room.set(self.room.get().saturating_sub(found.len()));
         let mut omitted = ProblemCounts::default();
-        for one in &rest {
-            omitted.add(severity(one));
-        }
+        rest.iter().for_each(|one| omitted.add(severity(one)));
         (found, omitted)
     }
 }
@@ -251,7 +248,7 @@ fn digest(spec: &Value, annotations: &Annotations, files: &[AttachedFile]) -> Di
 
 /// A document with an issue: its tree, and its private words.
 pub(crate) struct PlacedDocument<'a> {
-    source: &'a SourceText,
+    pub(crate) source: &'a SourceText,
     slice: &'a Slice,
     root: Option<Node>,
     private: Vec<String>,
@@ -313,11 +310,7 @@ impl<'a> PlacedDocument<'a> {
         };
         let text = self.source.text.get(span.clone()).unwrap_or_default().trim_end();
         let last = span.start.saturating_add(text.len());
-        (self.position(span.start).0, self.position(last).0)
-    }
-
-    pub(crate) fn position(&self, byte: usize) -> (usize, usize) {
-        self.source.position(byte)
+        (self.source.position(span.start).0, self.source.position(last).0)
     }
 
     fn decode_problem(&self, misfit: &DecodeError) -> PlacedIssue {

@@ -138,19 +138,9 @@ pub(super) enum Scalar {
 }
 
 impl DocumentNode {
-    pub(super) fn parse(yaml: &str) -> Result<Self, serde_yaml::Error> {
+    fn parse(yaml: &str) -> Result<Self, serde_yaml::Error> {
         let value: Value = serde_yaml::from_str(yaml)?;
         NodeSeed(&value).deserialize(serde_yaml::Deserializer::from_str(yaml))
-    }
-
-    fn child(&self, segment: &DocumentSegment) -> Option<&Self> {
-        match (self, segment) {
-            (Self::Mapping(entries), DocumentSegment::Field(name)) => {
-                entries.iter().find(|(key, _)| key == name).map(|(_, node)| node)
-            }
-            (Self::Sequence(items), DocumentSegment::Item(place)) => items.get(*place),
-            _ => None,
-        }
     }
 
     fn child_mut(&mut self, segment: &DocumentSegment) -> Option<&mut Self> {
@@ -164,19 +154,20 @@ impl DocumentNode {
     }
 
     /// Returns the number of segments of a path that lead to an existing node.
-    pub(super) fn depth_of(&self, path: &[DocumentSegment]) -> usize {
-        let next = |node: &mut &'_ Self, segment: &DocumentSegment| {
-            *node = node.child(segment)?;
-            Some(())
-        };
-        path.iter().scan(self, next).count()
+    fn depth_of(&mut self, path: &[DocumentSegment]) -> usize {
+        let mut node = self;
+        for (depth, segment) in path.iter().enumerate() {
+            let Some(next) = node.child_mut(segment) else { return depth };
+            node = next;
+        }
+        path.len()
     }
 
-    pub(super) fn node_mut(&mut self, path: &[DocumentSegment]) -> Option<&mut Self> {
+    fn node_mut(&mut self, path: &[DocumentSegment]) -> Option<&mut Self> {
         path.iter().try_fold(self, |node, segment| node.child_mut(segment))
     }
 
-    pub(super) fn has_hole(&self) -> bool {
+    fn has_hole(&self) -> bool {
         match self {
             Self::Hole => true,
             Self::Scalar { .. } => false,

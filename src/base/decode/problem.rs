@@ -1,6 +1,6 @@
 //! A misfit between a document and the type that it is decoded into, as data.
 
-use std::fmt::{self, Display};
+use std::fmt::Display;
 
 use serde::de::{self, Expected, Unexpected};
 
@@ -103,7 +103,8 @@ pub enum DecodeProblem {
 }
 
 /// The path leads to the value, or to the mapping that has an unknown field or lacks one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{problem:?}")]
 pub(super) struct Misfit {
     pub(super) path: Vec<DocumentSegment>,
     pub(super) problem: DecodeProblem,
@@ -153,14 +154,6 @@ pub(super) fn format_path<'p>(path: impl IntoIterator<Item = &'p DocumentSegment
     }
     if text.is_empty() { ".".to_owned() } else { text }
 }
-
-impl Display for Misfit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}", self.problem)
-    }
-}
-
-impl std::error::Error for Misfit {}
 
 fn owned(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()

@@ -55,20 +55,8 @@ impl FromStr for IntentId {
 }
 
 /// Pretend money or real money; the key of a request decides (service-facts, 1).
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    JsonSchema
-)]
-#[derive(derive_more::Display)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Serialize, Deserialize, JsonSchema, derive_more::Display)]
 #[display("{}", self.as_str())]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {

@@ -19,9 +19,7 @@ use crate::effects::methods::save::{FreshToken, create_token_for, good_until};
 use crate::effects::recurring::change::{
     change_recurring, change_recurring_by_intake, renew_recurring,
 };
-use crate::kinds::planning::step::{
-    MERCHANT, StepCx, StepDecision, ready_state, reference, unsuitable,
-};
+use crate::kinds::planning::step::{StepCx, StepDecision, ready_state, reference, unsuitable};
 use crate::kinds::recurring_charge::request::ChangeBody;
 use crate::kinds::recurring_charge::{RecurringChargeKind, account};
 use crate::kinds::saved_method::SavedMethodKind;
@@ -120,19 +118,14 @@ pub(super) fn renew(
     let unknown = || unsuitable("the applied state of the charge is unknown");
     let known = have.ok_or_else(unknown)?;
     let applied = known.applied.as_ref().ok_or_else(unknown)?;
-    let owner = reference(manifest, MERCHANT).ok_or_else(unknown)?;
-    account::allow(cx, manifest, &*ready_state(cx, &owner)?)?;
+    account::allow(cx, manifest, &*ready_state(cx, &new.merchant)?)?;
     if let Some(method) = payer_method(cx, manifest) {
         let waits = || awaits_payer(cx, &method, OTHER);
         let given = usable_token(cx, manifest, Some(known)).ok_or_else(waits)?;
         let new = with_combined_digest(new, given.brought.digest);
         let effect = change_recurring(new, target, changed.body, changed.text);
-        return Ok(change_recurring_by_intake(
-            effect,
-            source(&method.spec).method_type,
-            &given.saved,
-            &given.brought,
-        ));
+        let sort = source(&method.spec).method_type;
+        return Ok(change_recurring_by_intake(effect, sort, &given.saved, &given.brought));
     }
     let method = written_method(cx, manifest)?;
     let source = source(&method.spec);

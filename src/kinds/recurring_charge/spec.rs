@@ -6,10 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
+use crate::base::decode::problem::DecodeProblem;
 use crate::base::schedule::{Day, IntervalUnit, Schedule};
+use crate::kinds::decode_error::clean;
 use crate::kinds::schema::kind::{SpecField, spec_fields};
 use crate::kinds::schema::values::{Amount, RefusedField, WholeNumber};
-use crate::kinds::secrets::field_of;
 use crate::model::issue::Issue;
 
 /// Recurring charge, which a saved method pays by a schedule (gateway-api, POST
@@ -178,9 +179,6 @@ pub(super) const FIELDS: &[SpecField] = spec_fields! {
 
 /// Returns the issue of a missing field, worded as by the decoder.
 pub(super) fn missing_field_issue(path: &str) -> Issue {
-    let name = path.rsplit('.').next().unwrap_or_default();
-    let doc = field_of(FIELDS, path).map_or("", |field| field.doc);
-    let message = format!("the field `{name}` is missing");
-    let help = format!("add `{name}`: {}", doc.trim_end_matches('.'));
-    Issue::error("reckon::spec::missing_field", path, message, help).underline_key()
+    let (parent, name) = path.rsplit_once('.').unwrap_or((".", path));
+    clean(FIELDS, parent, DecodeProblem::MissingField { name: name.to_owned() }).issue()
 }

@@ -59,9 +59,7 @@ fn create(
 ) -> Result<Effect, Reason> {
     let spec = &manifest.spec;
     request::refuse_start_today(cx, manifest)?;
-    let merchant = reference(manifest, MERCHANT);
-    let merchant = merchant.ok_or_else(|| unsuitable("the charge names no merchant"))?;
-    let owner = ready_state(cx, &merchant)?;
+    let owner = ready_state(cx, &new.merchant)?;
     account::allow(cx, manifest, &owner)?;
     let new = method::with_saved_details(cx, manifest, new);
     let description = text(spec, "description");

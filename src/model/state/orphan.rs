@@ -4,8 +4,6 @@
 //! removal. A document that returns clears both. An unknown object carries a mark of ours, and this
 //! state does not know it.
 
-use std::fmt;
-
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
@@ -86,7 +84,11 @@ pub struct UnknownObjectsFound {
 }
 
 /// An object with a mark of ours that is not the known one of the mark.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
+#[display(
+    "{id} ({list}, {mark}{})",
+    collection.as_ref().map(|money| format!(", {money}")).unwrap_or_default()
+)]
 pub struct UnknownObject {
     pub id: RemoteId,
     pub mark: Mark,
@@ -99,17 +101,8 @@ pub struct UnknownObject {
     pub collection: Option<Collection>,
 }
 
-impl fmt::Display for UnknownObject {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { id, mark, list, is_duplicate: _, collection: collects } = self;
-        let money = collects
-            .as_ref()
-            .map(|Collection { amount, status }| format!(", {status}, {amount} per occurrence"));
-        write!(f, "{id} ({list}, {mark}{})", money.unwrap_or_default())
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
+#[display("{status}, {amount} per occurrence")]
 pub struct Collection {
     pub amount: Money,
     /// The status of the charge at the service, such as `ACTIVE`.

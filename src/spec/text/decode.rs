@@ -127,13 +127,10 @@ fn not_utf8(at: usize) -> Finding {
 }
 
 fn bom_warning() -> Finding {
-    Finding::error(
-        "reckon::yaml::byte_order_mark",
-        0..0,
-        "the file starts with a byte order mark",
-        "save it as UTF-8 without one",
-    )
-    .into_warning()
+    let message = "the file starts with a byte order mark";
+    let help = "save it as UTF-8 without one";
+    let error = Finding::error("reckon::yaml::byte_order_mark", 0..0, message, help);
+    Finding { severity: Severity::Warning, ..error }
 }
 
 /// Returns a finding for the first character that YAML does not know.
@@ -197,12 +194,6 @@ impl Finding {
             help: help.into(),
             related: Vec::new(),
         }
-    }
-
-    #[must_use]
-    pub fn into_warning(mut self) -> Self {
-        self.severity = Severity::Warning;
-        self
     }
 
     #[must_use]

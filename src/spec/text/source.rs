@@ -155,13 +155,13 @@ impl Splitter {
 
     fn directive(&mut self, content: &str, range: Range<usize>) {
         let mut words = content.split_whitespace();
-        self.directive = Some(range.start..range.start.saturating_add(content.trim_end().len()));
+        let span = range.start..range.start.saturating_add(content.trim_end().len());
+        self.directive = Some(span.clone());
         let known = words.next() == Some("%YAML") && matches!(words.next(), Some("1.1" | "1.2"));
         if !known {
-            let end = range.start.saturating_add(content.trim_end().len());
             self.findings.push(Finding::error(
                 "reckon::yaml::directive",
-                range.start..end,
+                span,
                 "this directive is not supported",
                 "remove the line",
             ));

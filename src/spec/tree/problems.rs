@@ -158,7 +158,7 @@ impl Loader {
         let Related { key, path, message } = related;
         let (spot, _) = self.documents_of(key.as_ref()?).next()?;
         let (line, column) = texts.with_placed(spot, |placed| {
-            placed.position(placed.span(path, UnderlinedPart::Value).start)
+            placed.source.position(placed.span(path, UnderlinedPart::Value).start)
         })?;
         let file = self.name_of(&spot.path).to_string();
         Some(RelatedPlace { file, line, column, message: message.clone() })
