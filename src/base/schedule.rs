@@ -174,39 +174,7 @@ impl Schedule {
         };
         units.checked_div(step).and_then(|period| u32::try_from(period).ok()).unwrap_or(0)
     }
-}
 
-fn in_days(weeks: i64) -> i64 {
-    weeks.saturating_mul(i64::from(DAYS_PER_WEEK))
-}
-
-fn add_days(date: NaiveDate, days: u32) -> Option<NaiveDate> {
-    date.checked_add_days(Days::new(u64::from(days)))
-}
-
-/// Returns the Monday of a date's week; the date itself in the first representable week.
-fn monday_of(date: NaiveDate) -> NaiveDate {
-    date.week(Weekday::Mon).checked_first_day().unwrap_or(date)
-}
-
-fn month_number(date: NaiveDate) -> i64 {
-    i64::from(date.year()).saturating_mul(MONTHS_PER_YEAR).saturating_add(i64::from(date.month0()))
-}
-
-const WEEKDAY_MAX: u8 = 7;
-const MONTH_DAY_MAX: u8 = 31;
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScheduleProblem {
-    /// The faulty field by its wire name.
-    pub field: &'static str,
-    /// The faulty item of `days`, from 0.
-    pub item: Option<usize>,
-    pub message: String,
-    pub help: String,
-}
-
-impl Schedule {
     /// Returns every fault of the schedule (gateway-api, recur object); empty when it can be sent.
     pub fn problems(&self) -> Vec<ScheduleProblem> {
         let faults = self.faults();
@@ -296,6 +264,36 @@ impl Schedule {
         let message = format!("the end, {end}, is before the start, {}", self.start);
         Some(problem("end", message, "write the start or a later date, or leave it out"))
     }
+}
+
+fn in_days(weeks: i64) -> i64 {
+    weeks.saturating_mul(i64::from(DAYS_PER_WEEK))
+}
+
+fn add_days(date: NaiveDate, days: u32) -> Option<NaiveDate> {
+    date.checked_add_days(Days::new(u64::from(days)))
+}
+
+/// Returns the Monday of a date's week; the date itself in the first representable week.
+fn monday_of(date: NaiveDate) -> NaiveDate {
+    date.week(Weekday::Mon).checked_first_day().unwrap_or(date)
+}
+
+fn month_number(date: NaiveDate) -> i64 {
+    i64::from(date.year()).saturating_mul(MONTHS_PER_YEAR).saturating_add(i64::from(date.month0()))
+}
+
+const WEEKDAY_MAX: u8 = 7;
+const MONTH_DAY_MAX: u8 = 31;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScheduleProblem {
+    /// The faulty field by its wire name.
+    pub field: &'static str,
+    /// The faulty item of `days`, from 0.
+    pub item: Option<usize>,
+    pub message: String,
+    pub help: String,
 }
 
 fn problem(field: &'static str, message: String, help: &str) -> ScheduleProblem {

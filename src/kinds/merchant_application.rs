@@ -24,13 +24,12 @@ use crate::api::onboarding::fields::{self as table, OWNERSHIP_DEFAULT, SECOND_OW
 use crate::api::onboarding::rules::rules;
 use crate::api::rules::FieldProblem;
 use crate::base::account_number::is_published_test_routing;
-use crate::base::id::Name;
 use crate::kinds::merchant_application::spec::MerchantApplicationSpec;
-use crate::kinds::schema::kind::{CheckCx, Find, SpecField, SpecSchema, UniqueField, spec_fields};
+use crate::kinds::schema::kind::{CheckCx, SpecField, SpecSchema, UniqueField, spec_fields};
 use crate::kinds::secrets::field_of;
 use crate::kinds::secrets::secret_source::SecretSource;
 use crate::model::issue::Issue;
-use crate::model::manifest::{Manifest, Reference};
+use crate::model::manifest::Manifest;
 
 #[derive(Debug, Clone, Copy)]
 pub struct MerchantApplicationKind;
@@ -137,14 +136,6 @@ impl SpecSchema for MerchantApplicationKind {
         issues.extend(ownership_issue(spec));
         issues.extend(ip_address_issue(spec));
         issues
-    }
-
-    fn references(_: &MerchantApplicationSpec, _: &Name) -> Vec<Reference> {
-        Vec::new()
-    }
-
-    fn check_links(_: &MerchantApplicationSpec, _: &Manifest, _: Find<'_>) -> Vec<Issue> {
-        Vec::new()
     }
 
     fn unique_field(manifest: &Manifest) -> Option<&'static UniqueField> {

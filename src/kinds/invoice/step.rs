@@ -13,7 +13,9 @@ use crate::kinds::invoice::InvoiceKind;
 use crate::kinds::invoice::prerequisites::{self, AttachmentState};
 use crate::kinds::merchant::step::noon;
 use crate::kinds::planning::diff::{self, amount};
-use crate::kinds::planning::object_step::{ObjectEffects, plan_object, refuse_change};
+use crate::kinds::planning::object_step::{
+    ObjectEffects, exists_in_generation, plan_object, refuse_change,
+};
 use crate::kinds::planning::step::{
     MERCHANT, StepCx, StepDecision, effect_context, mode_of, ready_id, ready_state, reference,
     source_id, text, unsuitable,
@@ -46,13 +48,6 @@ fn create(
         }
         AttachmentState::Ready(files) => create_invoice(new, body, files, total.minor()),
         AttachmentState::Processing(_) => create_invoice(new, body, &[], total.minor()),
-    })
-}
-
-fn exists_in_generation(manifest: &Manifest, have: Option<&Observed>) -> bool {
-    let applied = have.filter(|have| have.exists).map(|have| have.applied.as_ref());
-    applied.is_some_and(|applied| {
-        applied.map_or(0, |applied| applied.generation) >= manifest.annotations.generation
     })
 }
 
@@ -181,7 +176,7 @@ pub(super) fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>
     let trust = prerequisites::deposits_in_trust(cx, &manifest.spec, &merchant);
     let meaning = if trust { "invoiced_into_trust" } else { "invoiced" };
     let money = total.zip(mode).map(|(amount, mode)| MoneyMove { amount, mode, meaning });
-    let is_there = exists_in_generation(manifest, have);
+    let is_there = have.is_some_and(|have| exists_in_generation(manifest, have));
     let attached = if is_there {
         Ok(AttachmentState::Ready(Vec::new()))
     } else {

@@ -44,8 +44,7 @@ pub fn plan_object(
     let Some(merchant) = merchant_of(manifest) else {
         return StepDecision::blocked(unsuitable("the document names no merchant"));
     };
-    let made =
-        have.filter(|have| have.exists && generation(have) >= manifest.annotations.generation);
+    let made = have.filter(|have| exists_in_generation(manifest, have));
     let before = made.and_then(|have| have.applied.as_ref()).map(|applied| &applied.spec);
     let after = redact(fields, &manifest.spec, cx.digest_key);
     let after = with_former_references(cx, manifest, made, after);
@@ -190,8 +189,10 @@ pub fn needs_token(fields: &[SpecField], changes: &[FieldChange]) -> bool {
     changes.iter().any(|change| mutability_of(fields, &change.path) == Mutability::ReplaceByToken)
 }
 
-fn generation(have: &Observed) -> u32 {
-    have.applied.as_ref().map_or(0, |applied| applied.generation)
+/// Returns whether an object exists that is not older than the document's generation.
+pub(crate) fn exists_in_generation(manifest: &Manifest, have: &Observed) -> bool {
+    let generation = have.applied.as_ref().map_or(0, |applied| applied.generation);
+    have.exists && generation >= manifest.annotations.generation
 }
 
 /// Returns the desired spec; a reference of the same meaning is written as in the applied one.

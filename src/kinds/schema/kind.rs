@@ -126,13 +126,17 @@ pub trait SpecSchema: 'static {
     /// Returns the problems of one document by itself; paths begin with `spec`.
     fn check(spec: &Self::Spec, cx: &CheckCx) -> Vec<Issue>;
     /// Returns the resources that a spec refers to.
-    fn references(spec: &Self::Spec, namespace: &Name) -> Vec<Reference>;
+    fn references(_: &Self::Spec, _namespace: &Name) -> Vec<Reference> {
+        Vec::new()
+    }
     /// Returns the files that a spec names and does not contain.
     fn files(_: &Self::Spec) -> Vec<FileRef> {
         Vec::new()
     }
     /// Returns the problems between this document and the valid ones that it refers to.
-    fn check_links(spec: &Self::Spec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue>;
+    fn check_links(_: &Self::Spec, _: &Manifest, _: Find<'_>) -> Vec<Issue> {
+        Vec::new()
+    }
     /// Returns the property of the document that only one document of a tree may have.
     fn unique_field(_: &Manifest) -> Option<&'static UniqueField> {
         None

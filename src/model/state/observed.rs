@@ -206,28 +206,7 @@ impl Observed {
     pub fn text(&self, name: &str) -> Option<&str> {
         self.fact(name).as_str()
     }
-}
 
-/// Replaces top-level fields of `facts` by those of `news`; a null removes.
-fn merge_facts(facts: &mut Value, news: &Value) {
-    let (Some(facts), Some(news)) = (facts.as_object_mut(), news.as_object()) else { return };
-    for (name, value) in news {
-        if value.is_null() {
-            facts.remove(name);
-        } else {
-            facts.insert(name.clone(), value.clone());
-        }
-    }
-}
-
-/// Returns whether the service accepts the credentials: a new token, or opened accounts.
-pub(crate) fn proves_acceptance(fact: &Observation) -> bool {
-    let told = |name: &str| fact.facts.get(name).is_some_and(|value| !value.is_null());
-    let by_the_service = matches!(fact.source, FactSource::Answer | FactSource::Read);
-    by_the_service && ["token", "accounts", "connected"].into_iter().any(told)
-}
-
-impl Observed {
     /// Returns the accounts that the merchant's credentials opened; `None` while none were read.
     pub fn merchant_binding(&self) -> Option<MerchantBinding> {
         let said = self.facts.get(BINDING);
@@ -247,4 +226,23 @@ impl Observed {
             public_keys: BTreeSet::from([key]),
         })
     }
+}
+
+/// Replaces top-level fields of `facts` by those of `news`; a null removes.
+fn merge_facts(facts: &mut Value, news: &Value) {
+    let (Some(facts), Some(news)) = (facts.as_object_mut(), news.as_object()) else { return };
+    for (name, value) in news {
+        if value.is_null() {
+            facts.remove(name);
+        } else {
+            facts.insert(name.clone(), value.clone());
+        }
+    }
+}
+
+/// Returns whether the service accepts the credentials: a new token, or opened accounts.
+pub(crate) fn proves_acceptance(fact: &Observation) -> bool {
+    let told = |name: &str| fact.facts.get(name).is_some_and(|value| !value.is_null());
+    let by_the_service = matches!(fact.source, FactSource::Answer | FactSource::Read);
+    by_the_service && ["token", "accounts", "connected"].into_iter().any(told)
 }

@@ -58,18 +58,13 @@ pub fn lint(text: &str, slice: &Slice, keep: Keep) -> Linted {
     };
     let mut parser = Parser::new_from_str(document);
     while let Some(event) = parser.next_event() {
-        match event {
-            Ok((event, span)) => {
-                if lint.event(event, span).is_err() {
-                    lint.complete = false;
-                    break;
-                }
-            }
-            Err(error) => {
-                lint.syntax(&error, slice);
-                lint.complete = false;
-                break;
-            }
+        let read = match event {
+            Ok((event, span)) => lint.event(event, span),
+            Err(error) => Err(lint.syntax(&error, slice)),
+        };
+        if read.is_err() {
+            lint.complete = false;
+            break;
         }
     }
     lint.finish()
@@ -291,10 +286,11 @@ impl<'a> Lint<'a> {
         }
     }
 
-    fn syntax(&mut self, error: &ScanError, slice: &Slice) {
+    fn syntax(&mut self, error: &ScanError, slice: &Slice) -> LintStop {
         let at = self.offsets.byte(error.marker().index());
         let finding = frame::syntax_finding(self.text, slice, at, error.info());
         self.report(finding);
+        LintStop
     }
 
     fn finish(mut self) -> Linted {

@@ -196,6 +196,32 @@ impl Loader {
         }
         Some(LazySource::new(self.name_of(path), &decode(bytes).text).source().clone())
     }
+
+    /// Returns the path of a file by its name in reports; `None` where the tree has no such file.
+    pub fn path_of_file(&self, name: &str) -> Option<&str> {
+        self.files.get_key_value(self.path_of(name)?).map(|(path, _)| &**path)
+    }
+
+    /// Returns the files from this path on, each with the hash of its content as it was read.
+    pub fn content_hashes<'l>(
+        &'l self,
+        from: &'l str,
+    ) -> impl Iterator<Item = (&'l str, [u8; 32])> {
+        let files = self.files.range::<str, _>((Bound::Included(from), Bound::Unbounded));
+        files.map(|(path, file)| (&**path, file.hash))
+    }
+
+    /// Returns the first and last line of each of these fields below `spec` in a resource's
+    /// document. For a missing field, they are those of the part around it. Empty where the file
+    /// changed since it was loaded.
+    pub fn field_lines(&self, key: &Key, fields: &[&str]) -> Vec<(usize, usize)> {
+        let Some((spot, _)) = self.documents_of(key).next() else { return Vec::new() };
+        let paths: Vec<Path> =
+            fields.iter().map(|field| Path::parse(&format!("spec.{field}"))).collect();
+        let lines = FileTexts::new(self)
+            .with_placed(spot, |placed| paths.iter().map(|path| placed.lines(path)).collect());
+        lines.unwrap_or_default()
+    }
 }
 
 pub(crate) struct FileTexts<'l> {
@@ -236,32 +262,4 @@ impl<'l> FileTexts<'l> {
 fn first_key_of_kind(kind: Kind) -> Key {
     let name: Name = "0".parse().unwrap_or_else(|_| Name::default_namespace());
     Key::new(kind, &name, &name)
-}
-
-impl Loader {
-    /// Returns the path of a file by its name in reports; `None` where the tree has no such file.
-    pub fn path_of_file(&self, name: &str) -> Option<&str> {
-        self.files.get_key_value(self.path_of(name)?).map(|(path, _)| &**path)
-    }
-
-    /// Returns the files from this path on, each with the hash of its content as it was read.
-    pub fn content_hashes<'l>(
-        &'l self,
-        from: &'l str,
-    ) -> impl Iterator<Item = (&'l str, [u8; 32])> {
-        let files = self.files.range::<str, _>((Bound::Included(from), Bound::Unbounded));
-        files.map(|(path, file)| (&**path, file.hash))
-    }
-
-    /// Returns the first and last line of each of these fields below `spec` in a resource's
-    /// document. For a missing field, they are those of the part around it. Empty where the file
-    /// changed since it was loaded.
-    pub fn field_lines(&self, key: &Key, fields: &[&str]) -> Vec<(usize, usize)> {
-        let Some((spot, _)) = self.documents_of(key).next() else { return Vec::new() };
-        let paths: Vec<Path> =
-            fields.iter().map(|field| Path::parse(&format!("spec.{field}"))).collect();
-        let lines = FileTexts::new(self)
-            .with_placed(spot, |placed| paths.iter().map(|path| placed.lines(path)).collect());
-        lines.unwrap_or_default()
-    }
 }

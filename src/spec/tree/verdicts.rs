@@ -23,7 +23,8 @@ impl Loader {
             if self.by_key.get(key).is_some_and(Vec::is_empty) {
                 self.by_key.remove(key);
             }
-            let targets = self.documents_of(key).flat_map(|(_, document)| targets(document));
+            let manifests = self.documents_of(key).flat_map(|(_, document)| &document.manifest);
+            let targets = manifests.flat_map(|manifest| links(manifest)).map(|link| link.target);
             self.graph.set(key, targets.collect());
             let documents = self.documents_of(key);
             let has = documents
@@ -147,9 +148,4 @@ impl Loader {
         let find: Find<'_> = &|key| self.desired.manifest(key).map(Arc::new);
         row.map(|row| (row.check_links)(&manifest.unpack(), find)).unwrap_or_default()
     }
-}
-
-fn targets(document: &ParsedDocument) -> Vec<Key> {
-    let manifest = document.manifest.iter();
-    manifest.flat_map(|manifest| links(manifest)).map(|link| link.target).collect()
 }
