@@ -138,8 +138,7 @@ pub fn mask_routing(number: &str) -> String {
 fn mask_all_but(number: &str, shown: usize) -> String {
     let length = number.chars().count();
     let hidden = if length > shown { length.saturating_sub(shown) } else { length };
-    let masked = std::iter::repeat_n('*', hidden);
-    masked.chain(number.chars().skip(hidden)).collect()
+    std::iter::repeat_n('*', hidden).chain(number.chars().skip(hidden)).collect()
 }
 
 pub const ROUTING_DIGITS: usize = 9;

@@ -40,9 +40,7 @@ pub fn mask_digits(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut copied = 0;
     for DigitSpan { first, last } in spans(text, &groups) {
-        let (Some(first), Some(last)) = (groups.get(first), groups.get(last)) else {
-            continue;
-        };
+        let (Some(first), Some(last)) = (groups.get(first), groups.get(last)) else { continue };
         out.push_str(text.get(copied..first.start).unwrap_or_default());
         out.push_str("•••• ");
         out.push_str(&last_digits(text.get(first.start..last.end).unwrap_or_default()));
@@ -83,9 +81,7 @@ fn spans(text: &str, groups: &[DigitGroup]) -> Vec<DigitSpan> {
     for first in 0..groups.len() {
         let rest = groups.get(first..).unwrap_or_default();
         let start = rest.first().map_or(0, |group| group.start);
-        let Some(count) = card_length(text, ("", start), rest) else {
-            continue;
-        };
+        let Some(count) = card_length(text, ("", start), rest) else { continue };
         let last = first.saturating_add(count).saturating_sub(1);
         match spans.last_mut() {
             Some(span) if span.last >= first => span.last = span.last.max(last),

@@ -72,8 +72,7 @@ impl<K: Ord + Clone, T: Ord + Copy> Timers<K, T> {
 
     /// Returns every key with its due time, the earliest first.
     pub fn in_order(&self) -> impl Iterator<Item = (T, &K)> {
-        let visited = self.order.iter().inspect(|_| count_visits(1));
-        visited.map(|(due, key)| (*due, key))
+        self.order.iter().inspect(|_| count_visits(1)).map(|(due, key)| (*due, key))
     }
 
     /// Returns the keys that are due by now, the earliest first.

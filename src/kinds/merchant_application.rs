@@ -166,8 +166,7 @@ struct SecretField {
 
 /// Returns the secret fields that were written, including those of the second owner.
 fn secrets(fields: &Map<String, Value>) -> Vec<SecretField> {
-    let second = fields.get(SECOND_OWNER).and_then(Value::as_object);
-    let second = second.into_iter().flatten();
+    let second = fields.get(SECOND_OWNER).and_then(Value::as_object).into_iter().flatten();
     let second = second.map(|(name, value)| (format!("{SECOND_OWNER}.{name}"), value));
     let own = fields.iter().map(|(name, value)| (name.clone(), value));
     own.chain(second).filter_map(|(path, value)| secret_field(path, value)).collect()

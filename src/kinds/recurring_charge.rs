@@ -126,9 +126,7 @@ pub(super) fn surcharge_issue(spec: &RecurringChargeSpec) -> Option<Issue> {
 
 /// Rejects fields that an earlier charge replaces.
 pub(super) fn from_charge_issues(spec: &RecurringChargeSpec) -> Vec<Issue> {
-    let Some(charge) = &spec.from_charge else {
-        return Vec::new();
-    };
+    let Some(charge) = &spec.from_charge else { return Vec::new() };
     let written = [
         ("method", spec.method.is_some()),
         ("account", spec.account.is_some()),

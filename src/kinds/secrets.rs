@@ -29,9 +29,7 @@ pub(crate) fn covering<'a>(fields: &'a [SpecField], place: &str) -> Option<&'a S
 
 /// Returns whether a value at `path`, or one beneath, could be private. A value above `spec` could.
 pub(crate) fn touches_private(fields: &[SpecField], path: &str) -> bool {
-    let Some(place) = pattern(path) else {
-        return true;
-    };
+    let Some(place) = pattern(path) else { return true };
     let private = |field: &SpecField| field.privacy != Privacy::Plain;
     field_of(fields, path).is_some_and(private)
         || fields.iter().any(|field| private(field) && is_beneath(field.path, &place))
@@ -39,9 +37,7 @@ pub(crate) fn touches_private(fields: &[SpecField], path: &str) -> bool {
 
 /// Returns the names of the fields directly beneath `path`; empty where the table lists none.
 pub(crate) fn names_beneath(fields: &[SpecField], path: &str) -> Vec<&'static str> {
-    let Some(place) = pattern(path) else {
-        return Vec::new();
-    };
+    let Some(place) = pattern(path) else { return Vec::new() };
     let beneath = fields.iter().filter(|field| is_beneath(field.path, &place));
     let rests = beneath.filter_map(|field| field.path.get(place.len()..));
     rests.filter_map(|rest| rest.trim_start_matches('.').split(['.', '[']).next()).collect()
@@ -135,9 +131,7 @@ fn descend<T>(place: &mut String, step: [&str; 2], work: impl FnOnce(&mut String
 /// Returns whether a value is `{"env": …}`, `{"file": …}` or `{"exec": …}` and nothing else. A
 /// sealed text is stored as a digest: it is long, and unreadable.
 fn is_source(value: &Value) -> bool {
-    let Value::Object(map) = value else {
-        return value.is_null();
-    };
+    let Value::Object(map) = value else { return value.is_null() };
     map.keys().all(|name| ["env", "file", "exec"].contains(&name.as_str()))
 }
 

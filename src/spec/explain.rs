@@ -105,9 +105,7 @@ pub(crate) fn default_text(schema: Option<&Value>) -> Option<String> {
 fn split_sources(doc: &str) -> (String, Vec<String>) {
     let doc = doc.trim().trim_end_matches('.');
     let cut = doc.strip_suffix(')').and_then(|rest| rest.rsplit_once(" ("));
-    let Some((meaning, sources)) = cut else {
-        return (format!("{doc}."), Vec::new());
-    };
+    let Some((meaning, sources)) = cut else { return (format!("{doc}."), Vec::new()) };
     let sources = sources.split("; ").map(str::to_owned).collect();
     (format!("{meaning}."), sources)
 }

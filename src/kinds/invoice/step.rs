@@ -145,9 +145,7 @@ fn invoice_date(
     owner: &Observed,
 ) -> Result<String, Reason> {
     let written = text(spec, "invoice_date");
-    let Ok(date) = written.parse::<NaiveDate>() else {
-        return Ok(written.to_owned());
-    };
+    let Ok(date) = written.parse::<NaiveDate>() else { return Ok(written.to_owned()) };
     let manifest = cx.view.manifest(merchant);
     let said = manifest.and_then(|manifest| {
         manifest.spec.get("timezone").and_then(Value::as_str).map(str::to_owned)

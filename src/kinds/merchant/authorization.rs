@@ -164,8 +164,7 @@ fn deauthorise(
     let web_url = web_url.map(|url| url.trim_end_matches('/').to_owned());
     let effect = deauthorise_merchant(EffectContext { web_url, ..new }, public_key);
     let reason = Reason::Removal(Box::new(RemovalStatus::Deauthorised));
-    let draft = StepDecision::idle(PlannedAction::Delete, reason);
-    draft.with_work(StepWork::Effect(effect)).ready()
+    StepDecision::idle(PlannedAction::Delete, reason).with_work(StepWork::Effect(effect)).ready()
 }
 
 /// Reads a connected merchant whose document was removed before the first reading.
@@ -178,8 +177,7 @@ fn read_first(cx: &StepCx<'_>, key: &Key, applied: &AppliedSpec) -> StepDecision
         return draft;
     }
     let reading = reading(CREDENTIALS, key, mode, applied);
-    let draft = StepDecision::idle(PlannedAction::Read, Reason::NotConnected);
-    draft.with_work(StepWork::Read(reading))
+    StepDecision::idle(PlannedAction::Read, Reason::NotConnected).with_work(StepWork::Read(reading))
 }
 
 pub(super) fn reading(

@@ -72,9 +72,7 @@ pub(crate) fn pointer(path: &str) -> String {
 
 /// Renders a leaf for people: an amount in its currency, a private value as dots.
 fn render_leaf(value: Option<&Value>) -> Value {
-    let Some(value) = value else {
-        return Value::Null;
-    };
+    let Some(value) = value else { return Value::Null };
     if value.get("digest").is_some() {
         return Value::from(HIDDEN);
     }

@@ -133,8 +133,8 @@ pub fn effect_context(
     merchant: &Key,
     redacted: &Value,
 ) -> Result<EffectContext, Reason> {
-    let mode = mode_of(cx.view, merchant);
-    let mode = mode.ok_or_else(|| Reason::WaitsFor(vec![merchant.clone()]))?;
+    let mode =
+        mode_of(cx.view, merchant).ok_or_else(|| Reason::WaitsFor(vec![merchant.clone()]))?;
     Ok(effect_context_in(cx, manifest, merchant, mode, redacted))
 }
 

@@ -49,9 +49,7 @@ pub(super) fn select<'a>(
     manifest: &Manifest,
     owner: &'a Observed,
 ) -> Result<Option<&'a Value>, Reason> {
-    let Some(accounts) = owner.fact("accounts").as_array() else {
-        return Ok(None);
-    };
+    let Some(accounts) = owner.fact("accounts").as_array() else { return Ok(None) };
     let takes = takes(cx, manifest);
     if let Some(wanted) = manifest.spec.get("account").and_then(Value::as_str) {
         let account = find_account(owner.fact("accounts"), wanted, "account")?;
@@ -61,9 +59,7 @@ pub(super) fn select<'a>(
         }
         return Ok(Some(account));
     }
-    let Some(takes) = takes else {
-        return Ok(None);
-    };
+    let Some(takes) = takes else { return Ok(None) };
     let fitting: Vec<&Value> = accounts.iter().filter(|one| is_of(one, takes)).collect();
     primary(&fitting, owner, takes).map(Some)
 }

@@ -109,8 +109,7 @@ fn read_surcharge_first(
 }
 
 fn per_occurrence(money: &[MoneyMove]) -> Vec<MoneyMove> {
-    let each = money.iter().filter(|money| PER_OCCURRENCE.contains(&money.meaning));
-    each.cloned().collect()
+    money.iter().filter(|money| PER_OCCURRENCE.contains(&money.meaning)).cloned().collect()
 }
 
 fn money(

@@ -152,9 +152,7 @@ impl<'a> Lint<'a> {
     fn word_before(&self, sign: char, span: &Range<usize>) -> Range<usize> {
         let from = self.last_end.min(span.start);
         let before = self.text.get(from..span.end).unwrap_or_default();
-        let Some(at) = before.find(sign) else {
-            return span.clone();
-        };
+        let Some(at) = before.find(sign) else { return span.clone() };
         let word = before.get(at..).unwrap_or_default();
         let length = word.find(char::is_whitespace).unwrap_or(word.len());
         let start = from.saturating_add(at);
@@ -234,9 +232,7 @@ impl<'a> Lint<'a> {
     }
 
     fn end(&mut self, span: &Range<usize>) -> Result<(), LintStop> {
-        let Some(frame) = self.frames.pop() else {
-            return Err(LintStop);
-        };
+        let Some(frame) = self.frames.pop() else { return Err(LintStop) };
         let span = self.collection_span(frame.start(), span);
         let node = frame.into_node(span);
         if let Some(CollectionFrame::Map(map)) = self.frames.last_mut()

@@ -112,9 +112,7 @@ pub fn locate(root: &Node, text: &str, path: &Path, at: UnderlinedPart) -> Range
     let mut found = FoundSpans { key: root.span.clone(), value: root.span.clone(), whole: true };
     let mut node = root;
     for segment in &path.0 {
-        let Some(next) = step(node, segment, &found.key) else {
-            return found.key;
-        };
+        let Some(next) = step(node, segment, &found.key) else { return found.key };
         (node, found) = next;
     }
     match at {

@@ -249,9 +249,7 @@ impl Loader {
             touched.insert(key.clone());
         }
         self.bad_files.remove(path);
-        let Some(file) = file else {
-            return;
-        };
+        let Some(file) = file else { return };
         for (index, key) in file.keys() {
             let spots = self.by_key.entry(key.clone()).or_insert_with(|| Vec::with_capacity(1));
             if let Err(place) = spots.binary_search(&spot(index)) {

@@ -63,8 +63,7 @@ impl Loader {
     ) -> impl Iterator<Item = (&DocumentSpot, &ParsedDocument)> {
         let spots = self.by_key.get(key).into_iter().flatten();
         spots.filter_map(|spot| {
-            let file = self.files.get(&spot.path)?;
-            file.documents.get(spot.index).map(|document| (spot, document))
+            self.files.get(&spot.path)?.documents.get(spot.index).map(|document| (spot, document))
         })
     }
 
