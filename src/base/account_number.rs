@@ -117,8 +117,7 @@ fn without_separators(text: &str) -> String {
 }
 
 /// Returns whether a text is one of the service's published test numbers (service-facts, part 3).
-/// Spaces and dashes may divide it. One of them fails Luhn on purpose, so ask this before
-/// [`check_card_number`].
+/// Spaces and dashes may divide it. One fails Luhn on purpose: ask before [`check_card_number`].
 pub fn is_published_test_number(text: &str) -> bool {
     let number = without_separators(text);
     PUBLISHED_TEST_NUMBERS.split(' ').any(|published| published == number)

@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, fstat, openat, statat};
 use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
 
 pub(super) const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
 /// Flags for files: a FIFO without a writer is opened at once, and then refused.
@@ -81,7 +82,7 @@ pub struct EntryMeta {
 }
 
 /// The metadata that distinguishes a changed file from an unchanged one without reading it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stat {
     /// In bytes.
     pub size: u64,

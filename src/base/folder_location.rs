@@ -1,8 +1,7 @@
 //! Location of a configured folder: its base, its relative path, and the links that it may contain.
 //!
 //! A relative path of the configuration may hold no link at all. In an absolute path the operator's
-//! own links are followed. A link in a git work tree is not, since a pull request can put one
-//! there.
+//! own links are followed. A link in a git work tree is not, since a pull request may add it.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};

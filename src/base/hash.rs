@@ -23,9 +23,8 @@ const MARK_PREFIX: &str = "rk";
 const MARK_BYTES: usize = 16;
 const HMAC_BLOCK_BYTES: usize = 64;
 
-/// Permanent name of one required effect: `{partner}:{kind}/{namespace}/{name}`, and `;rN` from the
-/// N-th deliberate replacement on. Invoices carry the whole name (partner-api, Invoice,
-/// `source_id`).
+/// Permanent name of one required effect: `{partner}:{kind}/{namespace}/{name}`, with `;rN` from
+/// the N-th replacement on. Invoices carry the whole name (partner-api, Invoice, `source_id`).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[derive(derive_more::Display)]
 #[serde(transparent)]
@@ -158,9 +157,8 @@ pub fn sha256(data: &[u8]) -> Digest {
     Digest(Sha256::digest(data).into())
 }
 
-/// Returns the HMAC-SHA-256 of `label` and `data`. The label names the digest's purpose: equal data
-/// under two labels gives unrelated digests. No pair of label and data collides with another (the
-/// label's length is included).
+/// Returns the HMAC-SHA-256 of `label` and `data`. The label names the digest's purpose. No pair of
+/// label and data collides with another.
 pub fn keyed_digest(key: &[u8; 32], label: &str, data: &[u8]) -> Digest {
     let mut block = [0_u8; HMAC_BLOCK_BYTES];
     for (slot, byte) in block.iter_mut().zip(key) {

@@ -1,9 +1,8 @@
 //! Names and ids: kinds, keys, the service's ids, our own sequence numbers.
 //!
-//! Two strings with different meanings are two types here, so that the compiler distinguishes a
-//! merchant's public key from a contact's id. Every type checks its text where the text enters the
-//! program (parse or deserialise) and never again. None of these types is secret: all of them may
-//! be printed.
+//! Two strings with different meanings are two types here, which the compiler distinguishes. Every
+//! type checks its text where the text enters the program (parse or deserialise) and never again.
+//! None of these types is secret: all of them may be printed.
 
 use std::cmp::Ordering;
 use std::fmt;

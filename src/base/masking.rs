@@ -3,8 +3,7 @@
 //!
 //! Our own texts: masks any 12 to 19 digits that pass Luhn and adjoin, or form whole groups divided
 //! by up to three spaces and dashes. More groups of digits (an expiry, a telephone number) may
-//! follow or precede. No other text is changed. One in ten long numbers passes Luhn by chance: that
-//! is the price.
+//! follow or precede. No other text is changed. One in ten long numbers passes Luhn by chance.
 //!
 //! Foreign texts: hides seven or more digits that only blanks, dashes, dots and the like divide,
 //! and twelve or more that any short gap without letters divides. Dates (`2026-11-30`) stay.

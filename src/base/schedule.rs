@@ -73,8 +73,7 @@ impl FromStr for Day {
 }
 
 /// The schedule of a recurring charge (gateway-api, Recurring charge and recur object). The
-/// service's form may hold unknown fields; a person's input is checked field by field before it
-/// becomes a schedule.
+/// service's form may hold unknown fields.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Schedule {
     /// First date that may be due, and the anchor of all others.
@@ -93,9 +92,8 @@ const DAYS_PER_WEEK: u32 = 7;
 const MONTHS_PER_YEAR: i64 = 12;
 
 impl Schedule {
-    /// Yields every due date in rising order, to `end` or to the last representable date. Empty for
-    /// a schedule with faults. A day that a month lacks falls on the month's last day; two that
-    /// fall together count once.
+    /// Yields every due date in rising order to `end`. Empty for a schedule with faults. A day that
+    /// a month lacks falls on the month's last day; equal ones count once.
     pub fn dates(&self) -> impl Iterator<Item = NaiveDate> + '_ {
         self.dates_of_periods_from(0)
     }

@@ -46,8 +46,7 @@ pub enum Remedy {
 }
 
 /// Codes of a decline by the payer's bank or its processor (service-facts, part 2: card checks,
-/// card processing, eCheck). The service's own checks before it asks the bank, such as the form of
-/// a number, are not among them.
+/// card processing, eCheck). The service's own checks before it asks the bank are not among them.
 const DECLINES: &[&str] = &[
     "card_avs_rejected",
     "card_cvv_incorrect",
@@ -83,8 +82,7 @@ const PROCESSOR_DOWN: &[&str] = &[
 ];
 
 /// Codes of a refusal by the tenant's settings, or by the status of the merchant or the account
-/// (service-facts, part 2). The same request is accepted once that is changed back; no event
-/// reports the change.
+/// (service-facts, part 2). The request is accepted once that is changed back, without an event.
 const REVERSIBLE: &[&str] = &[
     "unavailable_for_merchant_policy",
     "unavailable_for_merchant_status",

@@ -2,12 +2,10 @@
 //!
 //! An approval is of a plan that exceeds limits. It names the plan's checksum, its sums, and every
 //! step with its amounts. It is valid for these steps and these amounts or less, once each, and for
-//! nothing else (`policy/permission.rs`). The use of a saved plan is recorded beside it: a plan is
-//! applied once.
+//! nothing else (`policy/permission.rs`). A saved plan is applied once, too.
 //!
 //! A webhook address is derived from the state's key and from its generation. During a rotation the
-//! newest address and the one before are both valid. So no webhook is lost until the service has the
-//! new address.
+//! newest address and the one before are both valid. So no webhook is lost.
 
 use std::path::Path;
 

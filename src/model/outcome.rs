@@ -5,8 +5,7 @@
 //! must be found out.
 //!
 //! A refusal holds the service's own words, cleaned. The wire's form (`api::Problem`) is converted
-//! where an answer is classified. Both have the same JSON, so that journal and reports keep their
-//! form.
+//! where an answer is classified. Both have the same JSON.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,6 +1,5 @@
-//! The form of every document: `apiVersion`, `kind` and `metadata`, which are the same whatever its
-//! kind, and the JSON Schemas of whole documents, one for each kind, and one that distinguishes by
-//! `kind`.
+//! The form of every document: `apiVersion`, `kind` and `metadata`, and the JSON Schemas, one for
+//! each kind, and one of all.
 
 use std::collections::BTreeMap;
 

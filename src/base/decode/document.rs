@@ -7,8 +7,7 @@
 //! expected, and exactly this text where text is.
 //!
 //! Guarantees: a document that does not fit has at least one problem. A value beneath a reported
-//! one is never reported. The number of decodings is bounded, so the time is linear in the
-//! document.
+//! one is never reported. The number of decodings is bounded.
 
 use serde::de::{
     self, DeserializeOwned, DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess,

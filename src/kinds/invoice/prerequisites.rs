@@ -2,8 +2,7 @@
 //! receives its money (partner-api, Bank account).
 //!
 //! Each file is uploaded under the contact and processed before the invoice names it. An upload
-//! serves every invoice of the same contact that names the same content: the invoices share what is
-//! known of it.
+//! serves every invoice of the same contact that names the same content.
 
 use serde_json::{Value, json};
 

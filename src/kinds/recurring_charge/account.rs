@@ -121,9 +121,8 @@ pub(super) fn flag_is(flag: &Value, wanted: bool) -> bool {
     *flag == Value::Bool(wanted) || flag.as_str() == Some(text)
 }
 
-/// Returns the id of the account that is paid, `None` if unknown. If the merchant's accounts cannot
-/// be read, the document's name is used as the id. Money of another currency than the account's is
-/// never sent.
+/// Returns the id of the account that is paid, `None` if unknown. Without readable accounts it is
+/// the document's name. Money of another currency is never sent.
 pub(super) fn id(
     cx: &StepCx<'_>,
     manifest: &Manifest,

@@ -1,12 +1,11 @@
 //! Details of the method that pays, as a recurring charge carries them.
 //!
-//! The service copies the details when the charge is created. A change of the saved method, or
-//! another method, therefore reaches the charge only by a fresh one-time token (gateway-api, PATCH
-//! /v1/recurring/charges/{id}). The applied spec holds a digest of the details, at a path beneath
-//! `method`. Details from a payer are in no document: then the payer's page supplies a token for
-//! the charge, too (`given`). That token is used only after the method itself was saved by the token
-//! that came with it. If none arrived, or it was of no use, the step reports that the charge still
-//! pays by the earlier details.
+//! The service copies the details when the charge is created. Other details therefore reach the
+//! charge only by a fresh one-time token (gateway-api, PATCH /v1/recurring/charges/{id}). The
+//! applied spec holds a digest of the details. Details from a payer are in no document: then the
+//! payer's page supplies a token for the charge, too (`given`). That token is used only after the
+//! method itself was saved by the token that came with it. If none arrived, or it was of no use,
+//! the step reports that the charge still pays by the earlier details.
 
 use std::sync::Arc;
 

@@ -3,9 +3,8 @@
 use crate::kinds::schema::kind::SpecField;
 
 /// Returns the field below `spec` that a message's `context` names. The service describes its own
-/// request, in which fields are nested deeper (`merchant_application.email`) or less deep (`number`
-/// of a card) than in a spec (service-facts, part 2; partner-api, the list of errors). `None` if no
-/// field fits.
+/// request: fields are nested deeper (`merchant_application.email`) or less deep (`number`) than in
+/// a spec (service-facts, part 2; partner-api, the list of errors). `None` if no field fits.
 pub fn locate(fields: &[SpecField], context: &str) -> Option<String> {
     let context = &normalise_entries(context);
     let plain = plain(context);

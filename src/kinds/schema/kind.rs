@@ -15,11 +15,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::base::decode::problem::DecodeProblem;
+pub use crate::base::folder::Stat as Stamp;
 use crate::base::id::{Key, Name};
 use crate::base::money::Currency;
 use crate::model::issue::Issue;
@@ -181,16 +182,6 @@ pub trait AttachmentFiles: fmt::Debug + Send + Sync {
     fn inspect(&self, path: &str) -> Result<AttachedFile, FileProblem>;
     /// Returns the stamp of a file, without reading it; `None` if the file is missing.
     fn stamp(&self, path: &str) -> Option<Stamp>;
-}
-
-/// Stamp that distinguishes a changed file from an unchanged one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stamp {
-    /// In bytes.
-    pub size: u64,
-    /// Last change of its content, in nanoseconds since 1970.
-    pub mtime_ns: i64,
-    pub inode: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,10 +5,9 @@
 //! text is kept with its reason, so that one run reports every wrong amount of a document. The
 //! canonical form is `{"minor":12500,"currency":"USD"}`, without the currency if none was written.
 //! A whole number is `8`, `08` or `"08"`: the service takes both a number and a string
-//! (partner-api, form data); the canonical form is a number. A refused field is one that the
-//! service has and `reckon` fills in, or that another field replaces. The spec's struct declares
-//! it, so that its issue has its own place and help, beside every other issue. Its value is never
-//! read.
+//! (partner-api, form data); the canonical form is a number. A refused field is one that `reckon`
+//! fills in, or that another field replaces. The spec's struct declares it, so that its issue has
+//! its own place and help. Its value is never read.
 
 use std::fmt;
 

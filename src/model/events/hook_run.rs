@@ -1,8 +1,7 @@
 //! Journal records of hook runs, and of the outcome of their action requests.
 //!
 //! The name of a hook's action consists of the event and the script's name for the action, and of
-//! nothing else. A script that is renamed, or runs once more after a crash, requests the same
-//! action (design.md, Hooks).
+//! nothing else. A renamed or repeated script requests the same action (design.md, Hooks).
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};

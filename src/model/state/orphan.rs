@@ -1,8 +1,7 @@
 //! Resources without a document, and objects without a resource.
 //!
 //! A missing document has the time when it was first missed, and a person's permission for the
-//! removal. A document that returns clears both. An unknown object carries a mark of ours, and this
-//! state does not know it.
+//! removal. A document that returns clears both. An unknown object carries a mark of ours.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};

@@ -33,9 +33,8 @@ pub struct TokenAttachment {
     pub copied_method: Option<CopiedMethod>,
 }
 
-/// The saved method whose token came with this one. A recurring charge copies the details of its
-/// method. The service accepts new details only by a token of the charge's own (gateway-api, PATCH
-/// /v1/recurring/charges/{id}).
+/// The saved method whose token came with this one. A recurring charge copies its details, and
+/// takes new ones only by a token of its own (gateway-api, PATCH /v1/recurring/charges/{id}).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CopiedMethod {
     pub method: Key,

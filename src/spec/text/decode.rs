@@ -1,8 +1,7 @@
 //! Decodes bytes to text. Reports early, and in words, why a file is no YAML at all.
 //!
 //! Guarantees: decoding never fails on any bytes. A text without an error in `findings` is UTF-8
-//! without control characters. A byte order mark at the start causes only a warning and is not part
-//! of the text.
+//! without control characters. A byte order mark at the start is only warned of and left out.
 
 use std::ops::Range;
 

@@ -1,9 +1,8 @@
 //! One pass of YAML events over one document, before any value is read from it.
 //!
 //! Refuses constructs that other parsers read differently, that hide values, or that explode:
-//! duplicate and non-string keys, tags, merge keys, anchors and aliases, deep and huge documents.
-//! Guarantees: every finding has its bytes; the pass never fails on any text; work is linear in the
-//! text.
+//! duplicate and non-string keys, tags, merge keys, anchors and aliases, depth and size.
+//! Guarantees: every finding has its bytes; the pass never fails on any text, in linear time.
 
 use std::borrow::Cow;
 use std::ops::Range;

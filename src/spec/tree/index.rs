@@ -36,8 +36,7 @@ pub struct SpecIndex {
 
 impl SpecIndex {
     /// Packs entries, which come sorted by path. `read_at_ns` is the time before the first was
-    /// read: a file that changed just then may change again unseen, so it never counts as
-    /// unchanged.
+    /// read: a file that changed just then never counts as unchanged.
     pub fn pack<'a>(entries: impl Iterator<Item = IndexEntry<'a>>, read_at_ns: i64) -> Self {
         let (mut count, mut sum) = (0_u64, 0_u128);
         let mut contents = ContentDigest::default();

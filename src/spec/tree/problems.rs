@@ -1,8 +1,7 @@
 //! The problems of the tree with their places, computed on request.
 //!
 //! Guarantees: work is linear in the files that have problems. At most [`PROBLEMS_OF_FILE_MAX`]
-//! problems of a file and [`PROBLEMS_MAX`] in all get a place; the rest is counted. Each file is
-//! read once a call.
+//! problems of a file and [`PROBLEMS_MAX`] in all get a place; the rest is counted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
