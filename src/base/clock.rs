@@ -49,10 +49,9 @@ impl VirtualClock {
 
 impl Clock for VirtualClock {
     fn now(&self) -> DateTime<Utc> {
-        TimeDelta::from_std(self.start.elapsed())
-            .ok()
-            .and_then(|elapsed| self.epoch.checked_add_signed(elapsed))
-            .unwrap_or(DateTime::<Utc>::MAX_UTC)
+        let elapsed = TimeDelta::from_std(self.start.elapsed()).ok();
+        let now = elapsed.and_then(|elapsed| self.epoch.checked_add_signed(elapsed));
+        now.unwrap_or(DateTime::<Utc>::MAX_UTC)
     }
 }
 

@@ -263,11 +263,12 @@ fn secret_issue(spec: &MerchantApplicationSpec, secret: &SecretField) -> Option<
 /// one of the service's test banks (service-facts, part 3).
 fn is_reserved(spec: &MerchantApplicationSpec, path: &str, value: &str) -> bool {
     let digits: String = value.chars().filter(char::is_ascii_digit).collect();
+    let at_test_bank = |routing| is_published_test_routing(text(&spec.fields, routing));
     match path.rsplit('.').next().unwrap_or_default() {
         "owner_social_security_number" | "social_security_number" => is_never_issued(&digits),
         "federal_tax_id" => digits.starts_with("00") && digits.len() == 9,
-        "operating_account_number" => at_test_bank(spec, "operating_account_routing_number"),
-        "trust_account_number" => at_test_bank(spec, "trust_account_routing_number"),
+        "operating_account_number" => at_test_bank("operating_account_routing_number"),
+        "trust_account_number" => at_test_bank("trust_account_routing_number"),
         _ => false,
     }
 }
@@ -279,16 +280,11 @@ fn is_never_issued(digits: &str) -> bool {
         && (matches!(part(0, 3), "000" | "666") || part(3, 5) == "00" || part(5, 9) == "0000")
 }
 
-fn at_test_bank(spec: &MerchantApplicationSpec, routing: &str) -> bool {
-    is_published_test_routing(text(&spec.fields, routing))
-}
-
 fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {
     fields.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Percentage above which ownership is significant (partner-api,
-/// `owner_has_significant_ownership`).
+/// Ownership above it is significant (partner-api, `owner_has_significant_ownership`).
 const SIGNIFICANT_PERCENT: i64 = 25;
 const SIGNIFICANT: &str = "owner_has_significant_ownership";
 const PERCENTAGE: &str = "owner_percentage_of_ownership";

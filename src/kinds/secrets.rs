@@ -61,7 +61,7 @@ pub(crate) fn without_positions(path: &str) -> String {
     pattern
 }
 
-fn is_beneath(path: &str, above: &str) -> bool {
+pub(crate) fn is_beneath(path: &str, above: &str) -> bool {
     let rest = path.strip_prefix(above);
     rest.is_some_and(|rest| !rest.is_empty() && (above.is_empty() || rest.starts_with(['.', '['])))
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::base::wording;
 use crate::kinds::register::KindRow;
 use crate::kinds::schema::kind::{Privacy, SpecField};
+pub(crate) use crate::kinds::secrets::is_beneath;
 use crate::kinds::secrets::without_positions;
 
 /// A kind, or one of its fields.
@@ -89,10 +90,6 @@ fn of_field(row: &KindRow, schema: &Value, field: &SpecField) -> Explanation {
         sources,
         ..Explanation::default()
     }
-}
-
-pub(crate) fn is_beneath(path: &str, parent: &str) -> bool {
-    path.strip_prefix(parent).is_some_and(|rest| rest.starts_with(['.', '[']))
 }
 
 /// Returns the default of a schema as a person writes it.

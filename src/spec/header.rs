@@ -36,7 +36,12 @@ pub(crate) struct DocumentHead {
 pub(crate) fn read_head(kinds: &'static [KindRow], root: Option<&Node>) -> DocumentHead {
     let mut header = DocumentHead::default();
     let Some(root) = root.filter(|root| matches!(root.value, NodeValue::Map(_))) else {
-        header.issues.push(not_a_mapping());
+        header.issues.push(Issue::error(
+            "reckon::header::not_a_mapping",
+            "",
+            "a document is a mapping with `apiVersion`, `kind`, `metadata` and `spec`",
+            "start it with `apiVersion: reckon.dev/v1`",
+        ));
         return header;
     };
     header.report_unknown(root.entries(), &Path::default(), &TOP_FIELDS);
@@ -44,15 +49,6 @@ pub(crate) fn read_head(kinds: &'static [KindRow], root: Option<&Node>) -> Docum
     header.kind(kinds, root);
     header.metadata(root);
     header
-}
-
-fn not_a_mapping() -> Issue {
-    Issue::error(
-        "reckon::header::not_a_mapping",
-        "",
-        "a document is a mapping with `apiVersion`, `kind`, `metadata` and `spec`",
-        "start it with `apiVersion: reckon.dev/v1`",
-    )
 }
 
 impl DocumentHead {

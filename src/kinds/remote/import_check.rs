@@ -16,6 +16,7 @@ use crate::kinds::remote::readback::{
     ReadBack, WireForm, is_same, redact_field, shown_value, with_currency,
 };
 use crate::kinds::schema::kind::{Mutability, SpecField};
+use crate::kinds::secrets::is_beneath;
 use crate::model::state::drift::FieldChange;
 use crate::model::state::observed::{AppliedSpec, Observed};
 
@@ -185,10 +186,7 @@ impl ImportCandidate<'_> {
         let known = |path: &str| {
             let mut all = self.read_back.fields.iter().map(|shown| shown.path);
             let mut more = self.checks.iter().map(|expect| expect.path);
-            let covers = |one: &str| {
-                let rest = path.strip_prefix(one);
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-            };
+            let covers = |one: &str| path == one || is_beneath(path, one);
             all.any(covers) || more.any(covers) || PROVED.contains(&path) || path == DETAILS
         };
         let local = |path: &str| mutability_of(self.fields, path) == Mutability::LocalOnly;

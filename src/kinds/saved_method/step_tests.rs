@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::base::id::{Key, RemoteId};
 use crate::kinds::planning::step::{PlanningView, StepCx, StepDecision};
-use crate::kinds::saved_method::step::{ROW, step};
+use crate::kinds::saved_method::step::{self, ROW};
 use crate::kinds::testing::manifest;
 use crate::model::change::PlannedAction;
 use crate::model::effect::{Effect, StepWork};
@@ -53,7 +53,7 @@ fn with_cx<T>(users: &[&str], ask: impl FnOnce(&StepCx<'_>) -> T) -> T {
 }
 
 fn step(manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
-    with_cx(&[], |cx| step(cx, manifest, have))
+    with_cx(&[], |cx| step::step(cx, manifest, have))
 }
 
 fn bank(surname: &str, description: &str) -> Arc<Manifest> {

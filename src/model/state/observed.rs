@@ -209,11 +209,10 @@ impl Observed {
 
     /// Returns the accounts that the merchant's credentials opened; `None` while none were read.
     pub fn merchant_binding(&self) -> Option<MerchantBinding> {
-        let said = self.facts.get(BINDING);
-        said.map_or_else(
-            || self.binding_from_single_key(),
-            |said| MerchantBinding::deserialize(said).ok(),
-        )
+        match self.facts.get(BINDING) {
+            Some(said) => MerchantBinding::deserialize(said).ok(),
+            None => self.binding_from_single_key(),
+        }
     }
 
     /// Reads the binding of a state that was written before all public keys were kept.

@@ -143,7 +143,12 @@ impl Splitter {
             self.close(range.start);
             self.end_of_directives();
             if has_content(rest) {
-                self.findings.push(after_end(range));
+                self.findings.push(Finding::error(
+                    "reckon::yaml::syntax",
+                    range.start..range.start.saturating_add(3),
+                    "text follows the end of a document on the same line",
+                    "start the next document with `---` on a line of its own",
+                ));
             }
         } else if self.open.is_none() && content.starts_with('%') {
             self.directive(content, range);
@@ -196,15 +201,6 @@ fn marker<'a>(content: &'a str, marker: &str) -> Option<&'a str> {
 fn has_content(content: &str) -> bool {
     let content = content.trim_start();
     !content.is_empty() && !content.starts_with('#')
-}
-
-fn after_end(range: Range<usize>) -> Finding {
-    Finding::error(
-        "reckon::yaml::syntax",
-        range.start..range.start.saturating_add(3),
-        "text follows the end of a document on the same line",
-        "start the next document with `---` on a line of its own",
-    )
 }
 
 #[cfg(test)]
