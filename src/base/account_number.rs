@@ -10,10 +10,8 @@ use crate::base::secret::Secret;
 
 /// Fewest digits of a card number (service-facts, 31).
 pub const CARD_DIGITS_MIN: usize = 12;
-
 /// Most digits of a card number (service-facts, 31).
 pub const CARD_DIGITS_MAX: usize = 19;
-
 const VISIBLE_ACCOUNT_DIGITS: usize = 4;
 const VISIBLE_ROUTING_DIGITS: usize = 3;
 
@@ -56,12 +54,10 @@ pub enum Brand {
     Discover,
     DinersClub,
     Jcb,
-    /// None of the others.
     Unknown,
 }
 
 impl Brand {
-    /// Returns the brand's word on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Visa => "VISA",
@@ -74,8 +70,7 @@ impl Brand {
         }
     }
 
-    /// Returns the brand of a number by its first digits (ISO/IEC 7812 ranges), even if the number
-    /// is incomplete or wrong.
+    /// Returns the brand by the first digits (ISO/IEC 7812 ranges), even of an incomplete number.
     pub fn of(number: &str) -> Self {
         let mut digits = number.chars().filter_map(|c| c.to_digit(10)).chain(std::iter::repeat(0));
         let head = digits
@@ -122,8 +117,7 @@ fn without_separators(text: &str) -> String {
 }
 
 /// Returns whether a text is one of the service's published test numbers (service-facts, part 3).
-/// Spaces and dashes may divide it. One of them fails Luhn on purpose, so ask this before
-/// [`check_card_number`].
+/// Spaces and dashes may divide it. One fails Luhn on purpose: ask before [`check_card_number`].
 pub fn is_published_test_number(text: &str) -> bool {
     let number = without_separators(text);
     PUBLISHED_TEST_NUMBERS.split(' ').any(|published| published == number)
@@ -134,8 +128,7 @@ pub fn mask_account(number: &str) -> String {
     mask_all_but(number, VISIBLE_ACCOUNT_DIGITS)
 }
 
-/// Returns asterisks for all but the last three characters, same length: `******013`
-/// (service-facts, 27).
+/// Returns asterisks for all but the last three characters: `******013` (service-facts, 27).
 pub fn mask_routing(number: &str) -> String {
     mask_all_but(number, VISIBLE_ROUTING_DIGITS)
 }
@@ -144,16 +137,14 @@ pub fn mask_routing(number: &str) -> String {
 fn mask_all_but(number: &str, shown: usize) -> String {
     let length = number.chars().count();
     let hidden = if length > shown { length.saturating_sub(shown) } else { length };
-    let masked = std::iter::repeat_n('*', hidden);
-    masked.chain(number.chars().skip(hidden)).collect()
+    std::iter::repeat_n('*', hidden).chain(number.chars().skip(hidden)).collect()
 }
 
 pub const ROUTING_DIGITS: usize = 9;
 
 const WEIGHTS: [u32; ROUTING_DIGITS] = [3, 7, 1, 3, 7, 1, 3, 7, 1];
 
-/// Routing numbers that the service publishes for tests; 000000001 fails on purpose (service-facts,
-/// part 3).
+/// Published test numbers; 000000001 fails on purpose (service-facts, part 3).
 const PUBLISHED_TEST_ROUTINGS: [&str; 4] = ["000000000", "000000013", "000000001", "111000025"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -176,8 +167,7 @@ pub fn check_routing_number(text: &str) -> Result<(), RoutingNumberError> {
     if fits { Ok(()) } else { Err(RoutingNumberError::CheckDigit) }
 }
 
-/// Returns whether a text is a routing number that the service publishes for tests (service-facts,
-/// part 3).
+/// Returns whether the service publishes a routing number for tests (service-facts, part 3).
 pub fn is_published_test_routing(text: &str) -> bool {
     PUBLISHED_TEST_ROUTINGS.contains(&text)
 }

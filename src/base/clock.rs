@@ -11,13 +11,11 @@ use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// Source of the current time. Readings may step back with the machine's clock; order comes from
-/// sequences, never from time.
+/// Readings may step back with the machine's clock; order comes from sequences, never from time.
 pub trait Clock: Send + Sync + Debug {
     fn now(&self) -> DateTime<Utc>;
 
-    /// Returns a channel of the moves of an adjustable clock, in milliseconds ahead; `None` for
-    /// every other clock.
+    /// Returns the moves of an adjustable clock, in milliseconds ahead; `None` for others.
     fn moves(&self) -> Option<watch::Receiver<i64>> {
         None
     }
@@ -44,7 +42,6 @@ pub struct VirtualClock {
 }
 
 impl VirtualClock {
-    /// Makes a clock that shows `epoch` now.
     pub fn new(epoch: DateTime<Utc>) -> Self {
         Self { epoch, start: Instant::now() }
     }
@@ -52,15 +49,13 @@ impl VirtualClock {
 
 impl Clock for VirtualClock {
     fn now(&self) -> DateTime<Utc> {
-        TimeDelta::from_std(self.start.elapsed())
-            .ok()
-            .and_then(|elapsed| self.epoch.checked_add_signed(elapsed))
-            .unwrap_or(DateTime::<Utc>::MAX_UTC)
+        let elapsed = TimeDelta::from_std(self.start.elapsed()).ok();
+        let now = elapsed.and_then(|elapsed| self.epoch.checked_add_signed(elapsed));
+        now.unwrap_or(DateTime::<Utc>::MAX_UTC)
     }
 }
 
-/// Formats a time as UTC ISO 8601 with milliseconds and `Z`, as the service does (service-facts,
-/// 17).
+/// Formats as UTC ISO 8601 with milliseconds and `Z`, as the service does (service-facts, 17).
 pub fn timestamp(time: &DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::Millis, true)
 }

@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, fstat, openat, statat};
 use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
 
 pub(super) const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
 /// Flags for files: a FIFO without a writer is opened at once, and then refused.
@@ -35,19 +36,12 @@ pub enum PathError {
     #[error("`{0}` is not a plain path below the folder")]
     NotPlain(String),
     #[error("`{component}` is a symbolic link")]
-    Link {
-        /// The path up to and including the link.
-        component: String,
-    },
+    Link { component: String },
     #[error("the symbolic link `{0}` leads out of the folder")]
     LeadsOutside(String),
     /// The entry is neither a file nor the expected sort of entry.
     #[error("`{path}` is {what}, not a plain file")]
-    NotAFile {
-        path: String,
-        /// The sort of entry, with its article.
-        what: &'static str,
-    },
+    NotAFile { path: String, what: &'static str },
     #[error("{0}")]
     Io(#[from] io::Error),
 }
@@ -81,7 +75,6 @@ impl EntryType {
     }
 }
 
-/// Metadata of an entry, read without opening it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EntryMeta {
     pub entry_type: EntryType,
@@ -89,7 +82,7 @@ pub struct EntryMeta {
 }
 
 /// The metadata that distinguishes a changed file from an unchanged one without reading it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stat {
     /// In bytes.
     pub size: u64,
@@ -217,8 +210,7 @@ impl Folder {
     }
 }
 
-/// Opens a plain file by one of the operator's paths, following links. Refuses a FIFO without
-/// waiting for it.
+/// Opens a plain file by one of the operator's paths, following links. Never waits for a FIFO.
 ///
 /// # Errors
 /// There is no file, or it is no plain one.

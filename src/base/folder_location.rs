@@ -1,8 +1,7 @@
 //! Location of a configured folder: its base, its relative path, and the links that it may contain.
 //!
 //! A relative path of the configuration may hold no link at all. In an absolute path the operator's
-//! own links are followed. A link in a git work tree is not, since a pull request can put one
-//! there.
+//! own links are followed. A link in a git work tree is not, since a pull request may add it.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -22,8 +21,7 @@ pub struct FolderLocation {
 }
 
 impl<P: AsRef<Path> + ?Sized> From<&P> for FolderLocation {
-    /// Takes a folder that the caller vouches for: links to it are followed, outside of git work
-    /// trees.
+    /// Takes a trusted folder: links to it are followed, outside of git work trees.
     fn from(path: &P) -> Self {
         Self { base: path.as_ref().to_owned(), relative: PathBuf::new() }
     }
@@ -42,8 +40,7 @@ impl From<&FolderLocation> for FolderLocation {
 }
 
 impl FolderLocation {
-    /// Takes a folder that a configuration in `dir` names; `path` is the name joined to `dir`, or
-    /// absolute.
+    /// Takes a folder of a configuration in `dir`; `path` is its name joined to `dir`, or absolute.
     pub fn from_config(dir: &Path, path: &Path) -> Self {
         match path.strip_prefix(dir) {
             Ok(relative) => Self { base: dir.to_owned(), relative: relative.to_owned() },

@@ -19,14 +19,12 @@ use subtle::ConstantTimeEq;
 use crate::base::id::Key;
 
 pub const MARK_LENGTH: usize = 28;
-
 const MARK_PREFIX: &str = "rk";
 const MARK_BYTES: usize = 16;
 const HMAC_BLOCK_BYTES: usize = 64;
 
-/// Permanent name of one required effect: `{partner}:{kind}/{namespace}/{name}`, and `;rN` from the
-/// N-th deliberate replacement on. Invoices carry the whole name (partner-api, Invoice,
-/// `source_id`).
+/// Permanent name of one required effect: `{partner}:{kind}/{namespace}/{name}`, with `;rN` from
+/// the N-th replacement on. Invoices carry the whole name (partner-api, Invoice, `source_id`).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[derive(derive_more::Display)]
 #[serde(transparent)]
@@ -41,12 +39,10 @@ impl SourceId {
         }
     }
 
-    /// Returns the name as it is sent.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Returns the short form of the name.
     pub fn mark(&self) -> Mark {
         let Digest(bytes) = sha256(self.0.as_bytes());
         let (head, _) = bytes.split_at(MARK_BYTES);
@@ -54,8 +50,7 @@ impl SourceId {
     }
 }
 
-/// Short form of a [`SourceId`]: `rk` and base32 (lower case, no padding) of the first 128 bits of
-/// its SHA-256.
+/// Short form of a [`SourceId`]: `rk` and lower-case base32 of the first 128 bits of its SHA-256.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr)]
 #[derive(derive_more::Display)]
 pub struct Mark(String);
@@ -85,16 +80,11 @@ impl Mark {
         }
     }
 
-    /// Returns the text without any mark at its end, ours or not; a text without a mark is
-    /// unchanged.
+    /// Returns the text without any mark at its end, ours or not.
     pub fn strip_tag(text: &str) -> String {
-        match split_tag(text) {
-            Some((before, _)) => before.to_owned(),
-            None => text.to_owned(),
-        }
+        split_tag(text).map_or(text, |(before, _)| before).to_owned()
     }
 
-    /// Returns the 28 characters.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -167,9 +157,8 @@ pub fn sha256(data: &[u8]) -> Digest {
     Digest(Sha256::digest(data).into())
 }
 
-/// Returns the HMAC-SHA-256 of `label` and `data`. The label names the digest's purpose: equal data
-/// under two labels gives unrelated digests. No pair of label and data collides with another (the
-/// label's length is included).
+/// Returns the HMAC-SHA-256 of `label` and `data`. The label names the digest's purpose. No pair of
+/// label and data collides with another.
 pub fn keyed_digest(key: &[u8; 32], label: &str, data: &[u8]) -> Digest {
     let mut block = [0_u8; HMAC_BLOCK_BYTES];
     for (slot, byte) in block.iter_mut().zip(key) {
@@ -194,7 +183,6 @@ pub fn canonical_object<'a>(fields: impl IntoIterator<Item = (&'a str, &'a Value
     serde_json::to_vec(&sorted(fields)).unwrap_or_default()
 }
 
-/// A value that is written with sorted keys.
 struct Canonical<'a>(&'a Value);
 
 fn sorted<'a>(

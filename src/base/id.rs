@@ -1,14 +1,12 @@
 //! Names and ids: kinds, keys, the service's ids, our own sequence numbers.
 //!
-//! Two strings with different meanings are two types here, so that the compiler distinguishes a
-//! merchant's public key from a contact's id. Every type checks its text where the text enters the
-//! program (parse or deserialise) and never again. None of these types is secret: all of them may
-//! be printed.
+//! Two strings with different meanings are two types here, which the compiler distinguishes. Every
+//! type checks its text where the text enters the program (parse or deserialise) and never again.
+//! None of these types is secret: all of them may be printed.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::ops::Deref;
 use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
 
@@ -24,12 +22,12 @@ pub use number::{IntentId, Mode, NumberError};
 
 /// Longest accepted [`Name`], in characters.
 pub const NAME_LENGTH_MAX: usize = 63;
-
 /// Longest accepted id of the service, in characters; real ones have 22 to 40 (service-facts, 18).
 pub const REMOTE_ID_LENGTH_MAX: usize = 128;
 
 /// Manifest kind as written in YAML, such as `Invoice`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(derive_more::Display)]
 #[serde(transparent)]
 pub struct Kind(Arc<str>);
 
@@ -39,15 +37,8 @@ impl Kind {
         Self(Arc::from(text))
     }
 
-    /// Returns the word as written in YAML.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 
@@ -84,13 +75,13 @@ const NAME_EXAMPLE: &str = "jane-2026-11";
 /// Checked text of `metadata.name` or `metadata.namespace`: 1 to 63 lowercase letters, digits, `-`
 /// and `.`, first and last alphanumeric.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr)]
+#[derive(derive_more::Display)]
 pub struct Name(Arc<str>);
 
 /// Namespace of documents without one; see [`Name::default_namespace`].
 const DEFAULT_NAMESPACE: &str = "default";
 
 impl Name {
-    /// Returns the namespace of documents without one.
     pub fn default_namespace() -> Self {
         static SHARED: LazyLock<Name> = LazyLock::new(|| Name(Arc::from(DEFAULT_NAMESPACE)));
         SHARED.clone()
@@ -103,12 +94,6 @@ impl Name {
 
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl fmt::Display for Name {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 
@@ -172,9 +157,11 @@ pub enum KeyError {
 /// Many maps hold the same key, each a hundred thousand of them. Equal keys are one allocation,
 /// also of different origin, so keys are equal exactly if they point to the same one.
 #[derive(Clone, SerializeDisplay, DeserializeFromStr)]
+#[derive(derive_more::Deref, derive_more::Display)]
+#[display("{}/{}/{}", _0.kind, _0.namespace, _0.name)]
+#[deref(forward)]
 pub struct Key(Arc<KeyParts>);
 
-/// The keys in use.
 static KEYS: LazyLock<SharedValues<KeyParts>> = LazyLock::new(SharedValues::default);
 /// The kinds and the namespaces of keys in use.
 static WORDS: LazyLock<SharedValues<str>> = LazyLock::new(SharedValues::default);
@@ -238,14 +225,6 @@ impl PartialOrd for Key {
     }
 }
 
-impl Deref for Key {
-    type Target = KeyParts;
-
-    fn deref(&self) -> &KeyParts {
-        &self.0
-    }
-}
-
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
@@ -261,26 +240,17 @@ impl From<KeyParts> for Key {
 }
 
 impl Key {
-    /// Joins the three parts.
     pub fn new(kind: Kind, namespace: &Name, name: &Name) -> Self {
         Self::from(KeyParts { kind, namespace: namespace.clone(), name: name.clone() })
     }
 
-    /// Returns `Kind/name` in the default namespace, the whole key elsewhere. [`Key::from_str`]
-    /// reads both.
+    /// Returns `Kind/name` in the default namespace, else the key; [`Key::from_str`] reads both.
     pub fn short(&self) -> String {
         if self.namespace.is_default_namespace() {
             format!("{}/{}", self.kind, self.name)
         } else {
             self.to_string()
         }
-    }
-}
-
-impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let KeyParts { kind, namespace, name } = &**self;
-        write!(f, "{kind}/{namespace}/{name}")
     }
 }
 
@@ -307,7 +277,6 @@ impl FromStr for Key {
     }
 }
 
-/// Reasons why a text is no id of the service.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IdError {
     #[error("the {what} is empty")]
@@ -325,13 +294,13 @@ fn check_id(text: &str, what: &'static str) -> Result<(), IdError> {
     }
 }
 
-/// Defines one string id of the service: not empty, at most [`REMOTE_ID_LENGTH_MAX`] characters,
-/// opaque otherwise.
+/// Defines an opaque id of the service: not empty, at most [`REMOTE_ID_LENGTH_MAX`] characters.
 macro_rules! string_id {
     ($(#[$doc:meta])* $type:ident, $what:literal) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr)]
-                pub struct $type(Arc<str>);
+        #[derive(derive_more::Display)]
+        pub struct $type(Arc<str>);
 
         impl $type {
             /// Checks the text.
@@ -346,12 +315,6 @@ macro_rules! string_id {
             /// Returns the text as the service gave it.
             pub fn as_str(&self) -> &str {
                 &self.0
-            }
-        }
-
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
             }
         }
 
@@ -371,8 +334,7 @@ string_id!(
     "id"
 );
 string_id!(
-    /// An account's public key (partner-api, GET /gateway-credentials; its form is not checked:
-    /// service-facts, part 12).
+    /// An account's public key; its form is not checked (service-facts, part 12).
     PublicKey,
     "public key"
 );

@@ -3,8 +3,7 @@
 //!
 //! Our own texts: masks any 12 to 19 digits that pass Luhn and adjoin, or form whole groups divided
 //! by up to three spaces and dashes. More groups of digits (an expiry, a telephone number) may
-//! follow or precede. No other text is changed. One in ten long numbers passes Luhn by chance: that
-//! is the price.
+//! follow or precede. No other text is changed. One in ten long numbers passes Luhn by chance.
 //!
 //! Foreign texts: hides seven or more digits that only blanks, dashes, dots and the like divide,
 //! and twelve or more that any short gap without letters divides. Dates (`2026-11-30`) stay.
@@ -40,9 +39,7 @@ pub fn mask_digits(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut copied = 0;
     for DigitSpan { first, last } in spans(text, &groups) {
-        let (Some(first), Some(last)) = (groups.get(first), groups.get(last)) else {
-            continue;
-        };
+        let (Some(first), Some(last)) = (groups.get(first), groups.get(last)) else { continue };
         out.push_str(text.get(copied..first.start).unwrap_or_default());
         out.push_str("•••• ");
         out.push_str(&last_digits(text.get(first.start..last.end).unwrap_or_default()));
@@ -52,8 +49,7 @@ pub fn mask_digits(text: &str) -> String {
     out
 }
 
-/// Returns whether a word can only be a card or account number: seven digits at least, and no
-/// letters.
+/// Returns whether a word can only be an account number: at least seven digits, no letters.
 pub fn is_number(word: &str) -> bool {
     let digits = word.chars().filter(char::is_ascii_digit).count();
     digits >= ACCOUNT_DIGITS_MIN && word.chars().all(|c| !c.is_alphabetic())
@@ -84,9 +80,7 @@ fn spans(text: &str, groups: &[DigitGroup]) -> Vec<DigitSpan> {
     for first in 0..groups.len() {
         let rest = groups.get(first..).unwrap_or_default();
         let start = rest.first().map_or(0, |group| group.start);
-        let Some(count) = card_length(text, ("", start), rest) else {
-            continue;
-        };
+        let Some(count) = card_length(text, ("", start), rest) else { continue };
         let last = first.saturating_add(count).saturating_sub(1);
         match spans.last_mut() {
             Some(span) if span.last >= first => span.last = span.last.max(last),
@@ -112,8 +106,7 @@ fn extend_span(text: &str, groups: &[DigitGroup], span: &mut DigitSpan) {
     }
 }
 
-/// Returns the number of groups that the longest card number takes. It begins with the digits
-/// `begun`, which end at `end`.
+/// Returns the groups of the longest card number, which begins with the digits up to `end`.
 fn card_length(
     text: &str,
     (begun, mut end): (&str, usize),
@@ -171,7 +164,6 @@ struct DigitRun {
     length: usize,
 }
 
-/// Measures the number at the start of a text.
 fn measure_run(text: &[char], divides: fn(char) -> bool) -> DigitRun {
     let mut run = DigitRun { digits: 0, length: 0 };
     for (at, c) in text.iter().enumerate() {
@@ -198,7 +190,6 @@ fn is_date(text: &[char]) -> bool {
     fits && ends && date.starts_with(['1', '2']) && date.parse::<chrono::NaiveDate>().is_ok()
 }
 
-/// Hides the characters from `start` to before `end`.
 pub(crate) fn hide(hidden: &mut [bool], start: usize, end: usize) {
     if let Some(piece) = hidden.get_mut(start..end) {
         piece.fill(true);

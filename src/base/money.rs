@@ -11,8 +11,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_with::{DeserializeFromStr, SerializeDisplay};
 
-/// Greatest amount that the service accepts, in minor units (service-facts, 31); also the lowest,
-/// negated.
+/// Greatest amount of the service, in minor units (service-facts, 31); negated, also the lowest.
 pub const AMOUNT_MAX: i64 = 99_999_999_999_999;
 
 /// Reasons why an amount cannot be read or calculated with.
@@ -36,11 +35,7 @@ pub enum MoneyError {
     NotANumber { text: String },
     /// Not a code of ISO 4217, or the code of something that is not a means of payment.
     #[error("`{code}` is no currency{}", did_you_mean(*.nearest))]
-    UnknownCurrency {
-        code: String,
-        /// The most similar code.
-        nearest: Option<Currency>,
-    },
+    UnknownCurrency { code: String, nearest: Option<Currency> },
     /// Beyond ±[`AMOUNT_MAX`] in a text, or beyond 64 bits in a sum.
     #[error("the amount is out of range; the most is {max} minor units", max = AMOUNT_MAX)]
     OutOfRange,
@@ -94,26 +89,19 @@ impl Money {
 
     /// Returns the sum; an error for two currencies, or beyond 64 bits.
     pub fn checked_add(self, other: Self) -> Result<Self, MoneyError> {
-        self.same_currency(other)?;
-        self.with(self.minor.checked_add(other.minor))
+        self.combine(other, i64::checked_add)
     }
 
     /// Returns the difference; an error for two currencies, or beyond 64 bits.
     pub fn checked_sub(self, other: Self) -> Result<Self, MoneyError> {
-        self.same_currency(other)?;
-        self.with(self.minor.checked_sub(other.minor))
+        self.combine(other, i64::checked_sub)
     }
 
-    fn same_currency(self, other: Self) -> Result<(), MoneyError> {
-        if self.currency == other.currency {
-            Ok(())
-        } else {
-            Err(MoneyError::Mixed { left: self.currency, right: other.currency })
+    fn combine(self, other: Self, by: fn(i64, i64) -> Option<i64>) -> Result<Self, MoneyError> {
+        if self.currency != other.currency {
+            return Err(MoneyError::Mixed { left: self.currency, right: other.currency });
         }
-    }
-
-    fn with(self, minor: Option<i64>) -> Result<Self, MoneyError> {
-        let minor = minor.ok_or(MoneyError::OutOfRange)?;
+        let minor = by(self.minor, other.minor).ok_or(MoneyError::OutOfRange)?;
         Ok(Self { minor, ..self })
     }
 }
@@ -133,7 +121,6 @@ impl fmt::Display for Money {
 
 /// Numeric codes of ISO 4217 have three digits.
 const NUMERIC_CODE_MAX: u16 = 999;
-
 /// Maximum edits (a wrong, missing, extra or swapped letter) between a text and a suggested code.
 const SUGGESTION_EDITS_MAX: usize = 1;
 
@@ -149,7 +136,6 @@ impl Currency {
     /// US dollars, the service's default (service-facts, 33).
     pub const USD: Self = Self(iso_currency::Currency::USD);
 
-    /// Returns the 3-letter code.
     pub fn code(self) -> &'static str {
         self.0.code()
     }
@@ -260,10 +246,8 @@ fn without_currency(text: &str, number: &Number<'_>) -> MoneyError {
 
 impl<'a> Number<'a> {
     fn read(text: &'a str) -> Option<Self> {
-        let (negative, digits) = match text.strip_prefix('-') {
-            Some(digits) => (true, digits),
-            None => (false, text),
-        };
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        let negative = digits.len() < text.len();
         let (whole, decimals) = match digits.split_once('.') {
             Some((_, "")) => return None,
             Some(parts) => parts,

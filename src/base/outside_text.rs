@@ -1,5 +1,4 @@
-//! Text from outside: texts that the service, a chat or mail target, or a peer of a connection
-//! wrote.
+//! Texts that the service, a chat or mail target, or a peer of a connection wrote.
 //!
 //! Such a text may repeat the request that it answers: a card number, a key, a name. So it is a
 //! type of its own, and the constructors take the request's values ([`KnownValues`]). They remove those
@@ -12,8 +11,7 @@
 //! let text: ServiceText = String::from("number 4242424242424242").into();
 //! ```
 //!
-//! Reading a text back from the journal cleans it again, without known values: older records hold
-//! texts as they came.
+//! Reading from the journal cleans again, without known values: older records hold raw texts.
 
 pub mod known;
 
@@ -58,8 +56,7 @@ impl From<&'static str> for ServiceText {
 }
 
 impl ServiceCode {
-    /// Takes an identifier as it is; anything else, and one that repeats a known value, becomes
-    /// `unreadable`.
+    /// Takes an identifier as it is; any other text or known value becomes `unreadable`.
     pub fn parse(foreign: &str, known: &KnownValues) -> Self {
         let is_word = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'.');
         let fits = foreign.len() <= CODE_CHARACTERS_MAX && foreign.bytes().all(is_word);
@@ -77,8 +74,7 @@ impl ServicePlace {
     }
 }
 
-/// Implements the shared parts of the three types: accessor, and deserialisation with renewed
-/// cleaning.
+/// Implements the accessor, and deserialisation with renewed cleaning.
 macro_rules! outside {
     ($name:ident, $again:path) => {
         impl $name {
@@ -101,8 +97,7 @@ outside!(ServicePlace, ServicePlace::parse);
 
 /// Characters of a foreign text that are examined; the rest is dropped unseen.
 const WINDOW_CHARACTERS: usize = 8192;
-/// Characters dropped at the end of the window of a cut text: a value may have been cut in two
-/// there.
+/// Characters dropped at the end of a cut text: a value may have been cut in two there.
 const MARGIN_CHARACTERS: usize = 1024;
 /// Longer unbroken runs of letters and digits count as an encoded value.
 const OPAQUE_MIN: usize = 48;

@@ -24,7 +24,6 @@ impl<T: Serialize + DeserializeOwned> Packed<T> {
         Ok(Self { text: serde_json::to_vec(value)?.into_boxed_slice(), of: PhantomData })
     }
 
-    /// Returns the value.
     pub fn unpack(&self) -> Result<T, serde_json::Error> {
         serde_json::from_slice(&self.text)
     }

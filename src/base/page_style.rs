@@ -19,10 +19,8 @@ pub struct PageFrame<'a> {
     pub title: &'a str,
     /// The brand or the merchant that shows the page, if known; the second part of the title.
     pub sender: Option<&'a str>,
-    /// The content below the heading.
     pub inner: &'a Markup,
     pub footer: Option<&'a str>,
-    /// Limits the page to one narrow column.
     pub is_narrow: bool,
     /// Seconds after which a browser loads the page again.
     pub refresh_s: Option<u32>,

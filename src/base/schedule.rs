@@ -17,20 +17,8 @@ use serde::{Deserialize, Serialize};
 use serde_with::{DeserializeFromStr, SerializeDisplay};
 
 /// Unit of a schedule's step (gateway-api, recur object).
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    JsonSchema
-)]
-#[derive(derive_more::Display, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Serialize, Deserialize, JsonSchema, derive_more::Display, clap::ValueEnum)]
 #[display("{}", self.as_str())]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[schemars(rename = "Unit")]
@@ -44,7 +32,6 @@ pub enum IntervalUnit {
 }
 
 impl IntervalUnit {
-    /// Returns the unit's word on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Day => "DAY",
@@ -54,24 +41,11 @@ impl IntervalUnit {
     }
 }
 
-/// One of a schedule's `days`: a weekday or a day of the month, by the schedule's unit. A string on
-/// the wire.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    SerializeDisplay,
-    DeserializeFromStr
-)]
-#[derive(derive_more::Display)]
+/// A weekday or a day of the month, by the schedule's unit. A string on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(SerializeDisplay, DeserializeFromStr, derive_more::Display)]
 pub enum Day {
-    /// 1 (Monday) to 7 (Sunday) in a week; 1 to 31 in a month. [`Schedule::problems`] checks its
-    /// range.
+    /// 1 (Monday) to 7 (Sunday), or 1 to 31. [`Schedule::problems`] checks the range.
     Number(u8),
     /// The last day of the month, `LAST`.
     #[display("LAST")]
@@ -99,8 +73,7 @@ impl FromStr for Day {
 }
 
 /// The schedule of a recurring charge (gateway-api, Recurring charge and recur object). The
-/// service's form may hold unknown fields; a person's input is checked field by field before it
-/// becomes a schedule.
+/// service's form may hold unknown fields.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Schedule {
     /// First date that may be due, and the anchor of all others.
@@ -108,7 +81,6 @@ pub struct Schedule {
     pub interval_unit: IntervalUnit,
     /// The step in units: 1 is every unit, 2 every other; at least 1.
     pub interval_delay: u32,
-    /// Last date that may be due.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<NaiveDate>,
     /// Days within each week or month; empty: the weekday, or day of the month, of `start`.
@@ -120,9 +92,8 @@ const DAYS_PER_WEEK: u32 = 7;
 const MONTHS_PER_YEAR: i64 = 12;
 
 impl Schedule {
-    /// Yields every due date in rising order, to `end` or to the last representable date. Empty for
-    /// a schedule with faults. A day that a month lacks falls on the month's last day; two that
-    /// fall together count once.
+    /// Yields every due date in rising order to `end`. Empty for a schedule with faults. A day that
+    /// a month lacks falls on the month's last day; equal ones count once.
     pub fn dates(&self) -> impl Iterator<Item = NaiveDate> + '_ {
         self.dates_of_periods_from(0)
     }
@@ -148,8 +119,7 @@ impl Schedule {
             .take_while(move |date| *date <= last)
     }
 
-    /// Returns the due dates of one period, counted from 0; `None` beyond the last representable
-    /// date.
+    /// Returns the due dates of one period, from 0; `None` beyond the last representable date.
     fn period(&self, period: u32) -> Option<Vec<NaiveDate>> {
         let steps = period.checked_mul(self.interval_delay)?;
         let mut dates = match self.interval_unit {
@@ -188,8 +158,7 @@ impl Schedule {
         Some(self.days.iter().filter_map(on).collect())
     }
 
-    /// Returns the period of a date; 0 for a date before the start. No later period holds an
-    /// earlier date.
+    /// Returns the period of a date, 0 before the start. No later period holds an earlier date.
     fn period_of(&self, date: NaiveDate) -> u32 {
         let days = |from: NaiveDate| date.signed_duration_since(from).num_days();
         let delay = i64::from(self.interval_delay);
@@ -203,40 +172,7 @@ impl Schedule {
         };
         units.checked_div(step).and_then(|period| u32::try_from(period).ok()).unwrap_or(0)
     }
-}
 
-fn in_days(weeks: i64) -> i64 {
-    weeks.saturating_mul(i64::from(DAYS_PER_WEEK))
-}
-
-fn add_days(date: NaiveDate, days: u32) -> Option<NaiveDate> {
-    date.checked_add_days(Days::new(u64::from(days)))
-}
-
-/// Returns the Monday of a date's week; the date itself in the first representable week.
-fn monday_of(date: NaiveDate) -> NaiveDate {
-    date.week(Weekday::Mon).checked_first_day().unwrap_or(date)
-}
-
-fn month_number(date: NaiveDate) -> i64 {
-    i64::from(date.year()).saturating_mul(MONTHS_PER_YEAR).saturating_add(i64::from(date.month0()))
-}
-
-const WEEKDAY_MAX: u8 = 7;
-const MONTH_DAY_MAX: u8 = 31;
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScheduleProblem {
-    /// The faulty field by its wire name.
-    pub field: &'static str,
-    /// The faulty item of `days`, from 0.
-    pub item: Option<usize>,
-    pub message: String,
-    /// The text to write instead.
-    pub help: String,
-}
-
-impl Schedule {
     /// Returns every fault of the schedule (gateway-api, recur object); empty when it can be sent.
     pub fn problems(&self) -> Vec<ScheduleProblem> {
         let faults = self.faults();
@@ -328,6 +264,36 @@ impl Schedule {
     }
 }
 
+fn in_days(weeks: i64) -> i64 {
+    weeks.saturating_mul(i64::from(DAYS_PER_WEEK))
+}
+
+fn add_days(date: NaiveDate, days: u32) -> Option<NaiveDate> {
+    date.checked_add_days(Days::new(u64::from(days)))
+}
+
+/// Returns the Monday of a date's week; the date itself in the first representable week.
+fn monday_of(date: NaiveDate) -> NaiveDate {
+    date.week(Weekday::Mon).checked_first_day().unwrap_or(date)
+}
+
+fn month_number(date: NaiveDate) -> i64 {
+    i64::from(date.year()).saturating_mul(MONTHS_PER_YEAR).saturating_add(i64::from(date.month0()))
+}
+
+const WEEKDAY_MAX: u8 = 7;
+const MONTH_DAY_MAX: u8 = 31;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScheduleProblem {
+    /// The faulty field by its wire name.
+    pub field: &'static str,
+    /// The faulty item of `days`, from 0.
+    pub item: Option<usize>,
+    pub message: String,
+    pub help: String,
+}
+
 fn problem(field: &'static str, message: String, help: &str) -> ScheduleProblem {
     ScheduleProblem { field, item: None, message, help: help.to_owned() }
 }
@@ -335,8 +301,7 @@ fn problem(field: &'static str, message: String, help: &str) -> ScheduleProblem 
 /// The limits of a recurring charge (gateway-api, recur object).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RecurrenceLimits {
-    /// Number of scheduled payments after which the charge is complete; a retry of one occurrence
-    /// counts once.
+    /// Payments after which the charge is complete; a retry of an occurrence counts once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_occurrences: Option<u32>,
     /// Minor units to collect before the charge is complete; at least the amount of one occurrence.

@@ -1,5 +1,4 @@
-//! Values that must not show, and sealed texts: secrets that may be kept in a file and open in one
-//! place alone.
+//! Values that must not show, and sealed texts, which may be kept in a file and open in one place.
 //!
 //! A secret has no `Display`, no `Serialize` and a `Debug` that prints stars. So showing one takes
 //! the word `expose`, which is easy to search for. Memory is wiped when a secret is dropped.
@@ -53,8 +52,7 @@ macro_rules! secret {
 secret!(Secret of String);
 secret!(SecretBytes of Vec<u8>);
 
-/// A secret text: a key, token, authorization code, card or account number. Equality takes constant
-/// time.
+/// A key, token, authorization code, card or account number. Equality takes constant time.
 #[derive(Clone)]
 pub struct Secret(Zeroizing<String>);
 
@@ -102,8 +100,7 @@ impl SecretBytes {
     }
 }
 
-/// A name, address, e-mail or telephone number: not secret, but masked in plans, reports and
-/// status.
+/// A name, address, e-mail or telephone number: masked in plans, reports and status.
 #[derive(Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[derive(derive_more::Debug, derive_more::Display, derive_more::From)]
 #[debug("Personal({})", self.mask())]
@@ -124,15 +121,12 @@ impl Personal {
     }
 }
 
-/// First line of a sealed text.
 const BEGIN: &str = "-----BEGIN AGE ENCRYPTED FILE-----";
-/// Last line of a sealed text.
 const END: &str = "-----END AGE ENCRYPTED FILE-----";
 /// Header of the bytes of a sealed text.
 const VERSION: &[u8] = b"age-encryption.org/v1\n";
 /// Maximum length of a sealed text: one secret, its place, and the keys that it is for.
 const SEALED_BYTES_MAX: usize = 256 * 1024;
-/// Maximum length of the plain text.
 const PLAIN_BYTES_MAX: u64 = 192 * 1024;
 
 /// Reasons why a text could not be sealed or opened.

@@ -1,5 +1,4 @@
-//! Due times by key, ordered by time. The cost of each operation grows with the logarithm of the
-//! number of keys.
+//! Due times by key, in order. Each operation costs the logarithm of the number of keys.
 //!
 //! A key has at most one due time. Keys that are due at the same time keep their own order.
 
@@ -73,8 +72,7 @@ impl<K: Ord + Clone, T: Ord + Copy> Timers<K, T> {
 
     /// Returns every key with its due time, the earliest first.
     pub fn in_order(&self) -> impl Iterator<Item = (T, &K)> {
-        let visited = self.order.iter().inspect(|_| count_visits(1));
-        visited.map(|(due, key)| (*due, key))
+        self.order.iter().inspect(|_| count_visits(1)).map(|(due, key)| (*due, key))
     }
 
     /// Returns the keys that are due by now, the earliest first.

@@ -1,5 +1,4 @@
-//! Words of sentences: counts in singular and plural, chains of causes, and suggestions for a
-//! mistyped word.
+//! Words of sentences: counts, chains of causes, and suggestions for a mistyped word.
 
 use std::error::Error;
 use std::fmt::Display;
@@ -20,31 +19,21 @@ pub fn count_verb<N: Copy + Display + PartialEq + From<u8>>(
     format!("{count} {verb}")
 }
 
-/// Maximum number of causes that are followed.
 const CAUSES_MAX: usize = 8;
 
 /// Returns an error and its causes, in one line.
 pub fn causes(error: &dyn Error) -> String {
-    let mut line = error.to_string();
-    let mut cause = error.source();
-    for _ in 0..CAUSES_MAX {
-        let Some(next) = cause else { break };
-        line.push_str(": ");
-        line.push_str(&next.to_string());
-        cause = next.source();
-    }
-    line
+    let texts = chain(error).map(ToString::to_string);
+    [error.to_string()].into_iter().chain(texts).collect::<Vec<_>>().join(": ")
 }
 
-/// Returns the message of the innermost cause: the system's own, where a library only passes its
-/// error on.
+fn chain<'e>(error: &'e dyn Error) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
+    std::iter::successors(error.source(), |&cause| cause.source()).take(CAUSES_MAX)
+}
+
+/// Returns the message of the innermost cause, where a library only passes an error on.
 pub fn root_cause(error: &dyn Error) -> String {
-    let mut innermost = error;
-    for _ in 0..CAUSES_MAX {
-        let Some(next) = innermost.source() else { break };
-        innermost = next;
-    }
-    innermost.to_string()
+    chain(error).last().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 /// Returns the candidate most similar to `word`; `None` where no candidate is similar.

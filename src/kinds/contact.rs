@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use crate::base::id::Name;
 use crate::base::secret::Personal;
 use crate::effects::invoices::create_contact;
-use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::merchant::MerchantKind;
 use crate::kinds::planning::object_step::{ObjectEffects, plan_object, refuse_change};
-use crate::kinds::planning::step::{MERCHANT, StepCx, StepDecision, ready_state, reference};
+use crate::kinds::planning::step::{StepCx, StepDecision, ready_state};
+use crate::kinds::register::KindRow;
 use crate::kinds::schema::kind::{CheckCx, Find, SpecField, SpecSchema, spec_fields};
 use crate::kinds::schema::text;
 use crate::kinds::schema::values::RefusedField;
@@ -26,27 +26,20 @@ pub struct ContactKind;
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Spec")]
 pub struct ContactSpec {
-    /// The merchant that the contact belongs to.
     pub merchant: String,
-    /// Given name.
     #[serde(serialize_with = "text::serialize_exposed")]
     pub first_name: Personal,
-    /// Family name.
     #[serde(serialize_with = "text::serialize_exposed")]
     pub last_name: Personal,
-    /// E-mail addresses, at least one.
     pub email_addresses: Vec<EmailAddressSpec>,
-    /// Not accepted: follows the merchant's mode.
     #[serde(default, skip_serializing)]
     pub test_mode: RefusedField,
 }
 
-/// One e-mail address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "EmailAddress")]
 pub struct EmailAddressSpec {
-    /// The address itself.
     #[serde(serialize_with = "text::serialize_exposed")]
     pub address: Personal,
 }
@@ -100,24 +93,23 @@ fn addresses(list: &[EmailAddressSpec]) -> Vec<Issue> {
     issues.collect()
 }
 
-impl ManifestKind for ContactKind {
-    const IS_ADOPTABLE: bool = true;
-    const HAS_DOUBTFUL_CREATION: bool = true;
+pub(crate) const ROW: KindRow = KindRow {
+    is_adoptable: true,
+    has_doubtful_creation: true,
+    ..KindRow::new::<ContactKind>(step)
+};
 
-    fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
-        let kind = ObjectEffects {
-            create: &|new| {
-                let merchant =
-                    reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
-                ready_state(cx, &merchant)?;
-                Ok(create_contact(new, &manifest.spec))
-            },
-            change: &refuse_change,
-            money: Vec::new(),
-            unready: &|_| None,
-        };
-        plan_object(cx, ContactKind::FIELDS, manifest, have, &kind)
-    }
+fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
+    let kind = ObjectEffects {
+        create: &|new| {
+            ready_state(cx, &new.merchant)?;
+            Ok(create_contact(new, &manifest.spec))
+        },
+        change: &refuse_change,
+        money: Vec::new(),
+        unready: &|_| None,
+    };
+    plan_object(cx, ContactKind::FIELDS, manifest, have, &kind)
 }
 
 #[cfg(test)]

@@ -10,20 +10,16 @@ use crate::base::money::{Currency, Money};
 use crate::base::secret::mask_digits;
 use crate::kinds::schema::kind::{DecodeError, SpecField};
 use crate::kinds::schema::values;
-use crate::kinds::secrets::secret_source;
-use crate::kinds::secrets::{field_of, names_beneath, touches_private};
+use crate::kinds::secrets::{field_of, names_beneath, secret_source, touches_private};
 use crate::model::issue::Issue;
 
 /// Longest field name that is repeated in a place where a secret could have been written.
 const SHOWN_NAME_LENGTH_MAX: usize = 24;
-/// Most digits of such a name.
 const SHOWN_NAME_DIGITS_MAX: usize = 2;
 /// Edits within which a word is always suggested; for longer words, a third of the letters.
 const SUGGESTION_EDITS_MIN: usize = 2;
-/// Replacement for text that is not repeated.
 const HIDDEN: &str = "…";
 
-/// Names of a card's security code.
 const SECURITY_CODES: [&str; 5] = ["cvv", "cvv2", "cvc", "cvc2", "csc"];
 const SECURITY_CODE_HELP: &str =
     "remove the field: a card's security code must not be stored, and saving a card needs none";
@@ -118,8 +114,7 @@ fn mask_text(problem: &mut DecodeProblem) {
     *text = mask_digits(text);
 }
 
-/// Drops known names that are declared only to be refused, and shows the offending name only if
-/// that is safe.
+/// Drops known names that are only refused; shows the offending name only if that is safe.
 fn clean_unknown(
     fields: &[SpecField],
     path: &str,

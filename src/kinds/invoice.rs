@@ -3,7 +3,7 @@
 
 pub mod prerequisites;
 pub mod spec;
-mod step;
+pub(super) mod step;
 #[cfg(test)]
 mod step_tests;
 #[cfg(test)]

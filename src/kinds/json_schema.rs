@@ -81,7 +81,6 @@ fn is_refused(property: &Value) -> bool {
     *property == Value::Bool(false) || property.get("not") == Some(&json!({}))
 }
 
-/// Adds the text of the kind's table to a field.
 fn describe(fields: &[SpecField], path: &str, schema: &mut Value) {
     let field = fields.iter().find(|field| field.path == path);
     if let (Some(field), Value::Object(map)) = (field, schema) {
@@ -89,14 +88,12 @@ fn describe(fields: &[SpecField], path: &str, schema: &mut Value) {
     }
 }
 
-/// Inserts an entry before all others.
 fn first(map: &mut Map<String, Value>, name: &str, value: Value) {
     let rest = std::mem::take(map);
     map.insert(name.to_owned(), value);
     map.extend(rest);
 }
 
-/// Returns the schema of `{NAME: …}` and nothing else.
 fn form(name: &str, value: &Value) -> Value {
     json!({
         "type": "object",

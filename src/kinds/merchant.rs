@@ -21,11 +21,8 @@ use crate::kinds::secrets::secret_source::SecretSource;
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
 
-/// Characters of a public key; its length is its only fixed property (partner-api, Limits;
-/// service-facts, part 12).
+/// Characters of a public key, which is otherwise free (partner-api, Limits; service-facts, part 12).
 pub const PUBLIC_KEY_LENGTH: usize = 24;
-
-/// The field that names an application.
 pub(super) const APPLICATION: &str = "spec.credentials.application";
 pub(super) const APPLICATION_KIND: &str = MerchantApplicationKind::NAME;
 
@@ -37,16 +34,12 @@ pub struct MerchantKind;
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Spec")]
 pub struct MerchantSpec {
-    /// `test`, or `live` for real money.
     pub mode: Mode,
-    /// The zone of the merchant's days: an IANA name, or the Rails-style name of one. Canonical:
-    /// the IANA name.
+    /// An IANA name, or the Rails-style name of one. Canonical: the IANA name.
     #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "iana")]
     pub timezone: Option<String>,
-    /// The host of the merchant's product brand, if not `service.web_url`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub web_url: Option<String>,
-    /// The credentials that open the merchant.
     pub credentials: CredentialsSpec,
 }
 
@@ -57,15 +50,12 @@ pub struct MerchantSpec {
 #[schemars(extend("minProperties" = 1, "maxProperties" = 1))]
 #[schemars(rename = "Credentials")]
 pub struct CredentialsSpec {
-    /// A code to be exchanged once for a token (partner-api, POST /oauth/token).
     #[schemars(with = "Option<HiddenSecret>")]
     pub authorization_code: Option<SecretSource>,
     /// A `payments` token that was exchanged elsewhere.
     #[schemars(with = "Option<HiddenSecret>")]
     pub access_token: Option<SecretSource>,
-    /// The application whose approval supplies the code.
     pub application: Option<String>,
-    /// Gateway keys; they open the gateway only.
     pub keys: Option<GatewayKeys>,
 }
 
@@ -74,9 +64,7 @@ pub struct CredentialsSpec {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Keys")]
 pub struct GatewayKeys {
-    /// 24 characters.
     pub public_key: String,
-    /// The key that moves money.
     #[schemars(with = "HiddenSecret")]
     pub secret_key: SecretSource,
 }
@@ -149,8 +137,8 @@ fn web_url_issue(url: &str, cx: &CheckCx) -> Option<Issue> {
 
 fn credentials_issues(credentials: &CredentialsSpec) -> Vec<Issue> {
     let CredentialsSpec { authorization_code, access_token, application, keys } = credentials;
-    let secrets = [authorization_code.is_some(), access_token.is_some()];
-    let given = secrets.into_iter().chain([application.is_some(), keys.is_some()]);
+    let sources = [authorization_code.is_some(), access_token.is_some()];
+    let given = sources.into_iter().chain([application.is_some(), keys.is_some()]);
     let mut issues = Vec::new();
     if given.filter(|given| *given).count() != 1 {
         let help = "write one of `authorization_code`, `application`, `access_token` and `keys`";
@@ -171,8 +159,7 @@ fn credentials_issues(credentials: &CredentialsSpec) -> Vec<Issue> {
     issues
 }
 
-/// Checks the length. The message does not repeat the key: a secret key may have been put in its
-/// place.
+/// Checks the length. The message does not repeat the key: it may be a secret one.
 fn public_key_issue(key: &str) -> Option<Issue> {
     let length = key.chars().count();
     (length != PUBLIC_KEY_LENGTH).then(|| {

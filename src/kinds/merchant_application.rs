@@ -10,7 +10,7 @@
 //! or never; here they are reported at once.
 
 mod spec;
-mod step;
+pub(super) mod step;
 #[cfg(test)]
 mod tests;
 
@@ -20,18 +20,16 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::api::onboarding::application::{Submission, is_test_name};
-use crate::api::onboarding::fields as table;
-use crate::api::onboarding::fields::{OWNERSHIP_DEFAULT, SECOND_OWNER};
+use crate::api::onboarding::fields::{self as table, OWNERSHIP_DEFAULT, SECOND_OWNER};
 use crate::api::onboarding::rules::rules;
 use crate::api::rules::FieldProblem;
 use crate::base::account_number::is_published_test_routing;
-use crate::base::id::Name;
 use crate::kinds::merchant_application::spec::MerchantApplicationSpec;
-use crate::kinds::schema::kind::{CheckCx, Find, SpecField, SpecSchema, UniqueField, spec_fields};
+use crate::kinds::schema::kind::{CheckCx, SpecField, SpecSchema, UniqueField, spec_fields};
 use crate::kinds::secrets::field_of;
 use crate::kinds::secrets::secret_source::SecretSource;
 use crate::model::issue::Issue;
-use crate::model::manifest::{Manifest, Reference};
+use crate::model::manifest::Manifest;
 
 #[derive(Debug, Clone, Copy)]
 pub struct MerchantApplicationKind;
@@ -140,14 +138,6 @@ impl SpecSchema for MerchantApplicationKind {
         issues
     }
 
-    fn references(_: &MerchantApplicationSpec, _: &Name) -> Vec<Reference> {
-        Vec::new()
-    }
-
-    fn check_links(_: &MerchantApplicationSpec, _: &Manifest, _: Find<'_>) -> Vec<Issue> {
-        Vec::new()
-    }
-
     fn unique_field(manifest: &Manifest) -> Option<&'static UniqueField> {
         is_sign_up_test(manifest).then_some(&SIGN_UP_TEST)
     }
@@ -176,8 +166,7 @@ struct SecretField {
 
 /// Returns the secret fields that were written, including those of the second owner.
 fn secrets(fields: &Map<String, Value>) -> Vec<SecretField> {
-    let second = fields.get(SECOND_OWNER).and_then(Value::as_object);
-    let second = second.into_iter().flatten();
+    let second = fields.get(SECOND_OWNER).and_then(Value::as_object).into_iter().flatten();
     let second = second.map(|(name, value)| (format!("{SECOND_OWNER}.{name}"), value));
     let own = fields.iter().map(|(name, value)| (name.clone(), value));
     own.chain(second).filter_map(|(path, value)| secret_field(path, value)).collect()
@@ -189,8 +178,7 @@ fn secret_field(path: String, value: &Value) -> Option<SecretField> {
     Some(SecretField { path, source })
 }
 
-/// Returns the problems by the service's own rules, except those of secrets whose values are
-/// unknown here.
+/// Returns the problems by the service's own rules, except those of secrets with unknown values.
 fn problems(
     spec: &MerchantApplicationSpec,
     secrets: &[SecretField],
@@ -232,7 +220,7 @@ fn issue(problem: &FieldProblem) -> Issue {
     let name = context.rsplit('.').next().unwrap_or_default();
     let missing = matches!(sub_code.as_str(), "not_blank" | "not_null");
     let code = match sub_code.as_str() {
-        "not_blank" | "not_null" => "reckon::merchant_application::missing",
+        _ if missing => "reckon::merchant_application::missing",
         "invalid_length" => "reckon::merchant_application::length",
         "number_out_of_range" => "reckon::merchant_application::range",
         _ => "reckon::merchant_application::invalid",
@@ -266,10 +254,8 @@ fn plan_issue(spec: &MerchantApplicationSpec, cx: &CheckCx) -> Option<Issue> {
 /// Checks a secret: it may be in plain text only if no person can own its value.
 fn secret_issue(spec: &MerchantApplicationSpec, secret: &SecretField) -> Option<Issue> {
     let path = format!("spec.{}", secret.path);
-    let Some(literal) = secret.source.literal() else {
-        return secret.source.issue(&path);
-    };
-    let open = is_reserved(spec, &secret.path, literal.expose());
+    let literal = secret.source.literal();
+    let open = literal.is_none_or(|text| is_reserved(spec, &secret.path, text.expose()));
     if open { secret.source.issue(&path) } else { secret.source.hidden_issue(&path) }
 }
 
@@ -277,11 +263,12 @@ fn secret_issue(spec: &MerchantApplicationSpec, secret: &SecretField) -> Option<
 /// one of the service's test banks (service-facts, part 3).
 fn is_reserved(spec: &MerchantApplicationSpec, path: &str, value: &str) -> bool {
     let digits: String = value.chars().filter(char::is_ascii_digit).collect();
+    let at_test_bank = |routing| is_published_test_routing(text(&spec.fields, routing));
     match path.rsplit('.').next().unwrap_or_default() {
         "owner_social_security_number" | "social_security_number" => is_never_issued(&digits),
         "federal_tax_id" => digits.starts_with("00") && digits.len() == 9,
-        "operating_account_number" => at_test_bank(spec, "operating_account_routing_number"),
-        "trust_account_number" => at_test_bank(spec, "trust_account_routing_number"),
+        "operating_account_number" => at_test_bank("operating_account_routing_number"),
+        "trust_account_number" => at_test_bank("trust_account_routing_number"),
         _ => false,
     }
 }
@@ -293,24 +280,16 @@ fn is_never_issued(digits: &str) -> bool {
         && (matches!(part(0, 3), "000" | "666") || part(3, 5) == "00" || part(5, 9) == "0000")
 }
 
-fn at_test_bank(spec: &MerchantApplicationSpec, routing: &str) -> bool {
-    is_published_test_routing(text(&spec.fields, routing))
-}
-
 fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {
     fields.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Percentage above which ownership is significant (partner-api,
-/// `owner_has_significant_ownership`).
+/// Ownership above it is significant (partner-api, `owner_has_significant_ownership`).
 const SIGNIFICANT_PERCENT: i64 = 25;
-
 const SIGNIFICANT: &str = "owner_has_significant_ownership";
 const PERCENTAGE: &str = "owner_percentage_of_ownership";
 
-/// Returns all issues of these rules.
-/// Compares significant ownership with the percentage, which is 100 if a complete application names
-/// none.
+/// Compares significant ownership with the percentage; 100 if a complete application names none.
 fn ownership_issue(spec: &MerchantApplicationSpec) -> Option<Issue> {
     let said = spec.fields.get(SIGNIFICANT)?.as_bool()?;
     let given = spec.fields.get(PERCENTAGE).and_then(Value::as_i64);

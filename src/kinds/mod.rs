@@ -4,7 +4,6 @@ pub mod contact;
 pub mod decode_error;
 pub mod invoice;
 pub mod json_schema;
-pub mod manifest_kind;
 pub mod merchant;
 pub mod merchant_application;
 pub mod planning;

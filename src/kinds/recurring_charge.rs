@@ -13,7 +13,7 @@ pub mod method;
 mod method_tests;
 mod request;
 pub mod spec;
-mod step;
+pub(super) mod step;
 #[cfg(test)]
 mod step_tests;
 #[cfg(test)]
@@ -126,9 +126,7 @@ pub(super) fn surcharge_issue(spec: &RecurringChargeSpec) -> Option<Issue> {
 
 /// Rejects fields that an earlier charge replaces.
 pub(super) fn from_charge_issues(spec: &RecurringChargeSpec) -> Vec<Issue> {
-    let Some(charge) = &spec.from_charge else {
-        return Vec::new();
-    };
+    let Some(charge) = &spec.from_charge else { return Vec::new() };
     let written = [
         ("method", spec.method.is_some()),
         ("account", spec.account.is_some()),

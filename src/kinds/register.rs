@@ -14,68 +14,111 @@ use crate::base::decode::problem::DecodeProblem;
 use crate::base::id::{Key, Name};
 use crate::base::money::Money;
 use crate::base::secret::mask_digits;
-use crate::kinds::contact::ContactKind;
-use crate::kinds::invoice::InvoiceKind;
-use crate::kinds::manifest_kind::ManifestKind;
-use crate::kinds::merchant::MerchantKind;
-use crate::kinds::merchant_application::MerchantApplicationKind;
-use crate::kinds::planning::step::{StepCx, StepDecision};
-use crate::kinds::recurring_charge::RecurringChargeKind;
+use crate::kinds::planning::diff::applied_state;
+use crate::kinds::planning::step::{StepCx, StepDecision, orphan};
 use crate::kinds::remote::import_check::ImportCheck;
 use crate::kinds::remote::readback::ReadBack;
-use crate::kinds::saved_method::SavedMethodKind;
 use crate::kinds::schema::kind::{
     self, CheckCx, DecodeError, DecodedSpec, Find, SpecField, SpecSchema, UniqueField,
 };
 use crate::kinds::secrets::secret_place;
-use crate::kinds::{decode_error, json_schema};
+use crate::kinds::{
+    contact, decode_error, invoice, json_schema, merchant, merchant_application, recurring_charge,
+    saved_method,
+};
 use crate::model::effect::{Effect, RemoteReading};
 use crate::model::issue::Issue;
 use crate::model::manifest::Manifest;
 use crate::model::state::health::Health;
 use crate::model::state::observed::{AppliedSpec, Observed};
 
-/// One kind: the functions of [`SpecSchema`] and [`ManifestKind`], without their types.
+/// One kind: its YAML shape, as in [`SpecSchema`], and the steps by which the service matches it.
 #[derive(Debug)]
 pub struct KindRow {
-    /// Name in YAML.
     pub name: &'static str,
     pub fields: &'static [SpecField],
+    /// True if the removal of an object has an effect on the service.
     pub is_deletable: bool,
+    /// True if documents create the objects, so that an existing object can be adopted.
     pub is_adoptable: bool,
+    /// True if a creation cannot be proved (design.md part 3).
     pub has_doubtful_creation: bool,
     /// The JSON Schema of its spec, every field with its text.
     pub schema: fn() -> Value,
-    /// Decodes one complete YAML document of this kind.
     pub read:
         fn(yaml: &str, namespace: &Name, cx: &CheckCx) -> Result<DecodedSpec, Vec<DecodeError>>,
-    /// Decodes the values of a spec; `None` where they do not fit, for reasons that
-    /// [`KindRow::read`] describes.
+    /// Decodes the values of a spec; `None` where [`KindRow::read`] describes a misfit.
     pub read_values: fn(spec: &YamlValue, namespace: &Name, cx: &CheckCx) -> Option<DecodedSpec>,
     pub check_links: fn(&Manifest, Find<'_>) -> Vec<Issue>,
     pub unique_field: fn(&Manifest) -> Option<&'static UniqueField>,
-    pub step: fn(&StepCx<'_>, &Manifest, Option<&Observed>) -> StepDecision,
+    pub step: PlanStep,
+    /// Returns the step of a resource whose document was removed; by default the object stays.
     pub plan_removal: fn(&StepCx<'_>, &Key, &Observed) -> StepDecision,
+    /// Returns the resources, beside its merchant, that an object without a document still uses:
+    /// they are removed after it.
     pub dependencies: fn(&Key, &AppliedSpec) -> Vec<Key>,
+    /// Returns the effect that a person may request for a resource on the service.
     pub on_demand: fn(&StepCx<'_>, &Manifest, &Observed) -> Option<Effect>,
+    /// The lists of the service that show objects of this kind.
     pub read_backs: &'static [&'static ReadBack],
+    /// Returns the reading of an object of this spec; `None` if the service never shows it.
     pub read_back: fn(&Value) -> Option<&'static ReadBack>,
+    /// Returns the state of a resource as if the service matched its document exactly.
     pub assume_applied: fn(&StepCx<'_>, &Manifest) -> Observed,
+    /// Returns the requirements on an object, beyond the fields of its list, for its import under
+    /// this document; or the reason why none of this kind can be imported, and the alternative.
     pub import_checks: fn(&StepCx<'_>, &Manifest) -> Result<Vec<ImportCheck>, &'static str>,
+    /// Returns the health of the object, apart from drift against its document.
     pub health: fn(&StepCx<'_>, Option<&Manifest>, &Observed) -> Health,
-    pub due_payments: fn(&Value, NaiveDate) -> Vec<(NaiveDate, Money)>,
-    pub overdue: fn(&Value, NaiveDate) -> Vec<Issue>,
+    /// Returns the days on which money is due, from one on: twelve months of a schedule.
+    pub due_payments: fn(&Value, from: NaiveDate) -> Vec<(NaiveDate, Money)>,
+    /// Warns of dates in this spec that are before a day, where its object is to be created.
+    pub overdue: fn(&Value, today: NaiveDate) -> Vec<Issue>,
+    /// Returns the readings, in order, of facts that may have changed at the service. The spec is
+    /// its document's, or the last applied one of a removed document.
     pub refresh_reads: fn(&StepCx<'_>, &Key, &Value, &Observed) -> Vec<RemoteReading>,
+}
+
+type PlanStep = fn(&StepCx<'_>, &Manifest, Option<&Observed>) -> StepDecision;
+
+impl KindRow {
+    /// Returns a row with this step alone: without removals, adoption, read-back and dates.
+    pub(crate) const fn new<K: SpecSchema>(step: PlanStep) -> Self {
+        Self {
+            name: K::NAME,
+            fields: K::FIELDS,
+            is_deletable: false,
+            is_adoptable: false,
+            has_doubtful_creation: false,
+            schema: json_schema::of::<K>,
+            read: read::<K>,
+            read_values: read_values::<K>,
+            check_links: check_links::<K>,
+            unique_field: K::unique_field,
+            step,
+            plan_removal: |_, _, _| orphan(),
+            dependencies: |_, _| Vec::new(),
+            on_demand: |_, _, _| None,
+            read_backs: &[],
+            read_back: |_| None,
+            assume_applied: |cx, manifest| applied_state(K::FIELDS, cx, manifest),
+            import_checks: |_, _| Ok(Vec::new()),
+            health: |_, _, _| Health::healthy(),
+            due_payments: |_, _| Vec::new(),
+            overdue: |_, _| Vec::new(),
+            refresh_reads: |_, _, _, _| Vec::new(),
+        }
+    }
 }
 
 /// All kinds, each after the kinds that it refers to.
 pub static KINDS: &[KindRow] = &[
-    row::<MerchantApplicationKind>(),
-    row::<MerchantKind>(),
-    row::<ContactKind>(),
-    row::<InvoiceKind>(),
-    row::<SavedMethodKind>(),
-    row::<RecurringChargeKind>(),
+    merchant_application::step::ROW,
+    merchant::step::ROW,
+    contact::ROW,
+    invoice::step::ROW,
+    saved_method::step::ROW,
+    recurring_charge::step::ROW,
 ];
 
 /// Returns all lists of the service that show managed objects.
@@ -85,33 +128,6 @@ pub fn read_backs() -> impl Iterator<Item = &'static ReadBack> {
 
 pub fn find(name: &str) -> Option<&'static KindRow> {
     KINDS.iter().find(|row| row.name == name)
-}
-
-const fn row<K: ManifestKind>() -> KindRow {
-    KindRow {
-        name: K::NAME,
-        fields: K::FIELDS,
-        is_deletable: K::IS_DELETABLE,
-        is_adoptable: K::IS_ADOPTABLE,
-        has_doubtful_creation: K::HAS_DOUBTFUL_CREATION,
-        schema: json_schema::of::<K>,
-        read: read::<K>,
-        read_values: read_values::<K>,
-        check_links: check_links::<K>,
-        unique_field: K::unique_field,
-        step: K::step,
-        plan_removal: K::plan_removal,
-        dependencies: K::dependencies,
-        on_demand: K::on_demand,
-        read_backs: K::READ_BACKS,
-        read_back: K::read_back,
-        assume_applied: K::assume_applied,
-        import_checks: K::import_checks,
-        health: K::health,
-        due_payments: K::due_payments,
-        overdue: K::overdue,
-        refresh_reads: K::refresh_reads,
-    }
 }
 
 /// Document whose header was read before, with every unknown field at its top.
@@ -145,7 +161,6 @@ fn read_values<K: SpecSchema>(
     check::<K>(&K::Spec::deserialize(spec).ok()?, namespace, cx).ok()
 }
 
-/// Checks a decoded spec.
 fn check<K: SpecSchema>(
     spec: &K::Spec,
     namespace: &Name,
@@ -175,7 +190,6 @@ fn check_links<K: SpecSchema>(manifest: &Manifest, find: Find<'_>) -> Vec<Issue>
     }
 }
 
-/// Masks card numbers in the texts of an issue.
 fn mask_numbers(mut issue: Issue) -> Issue {
     issue.message = mask_digits(&issue.message);
     issue.help = mask_digits(&issue.help);

@@ -38,17 +38,12 @@ pub struct SavedMethodKind;
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Spec")]
 pub struct SavedMethodSpec {
-    /// The merchant that the method belongs to.
     pub merchant: String,
-    /// `card` or `bank`.
     #[serde(rename = "type")]
     pub method_type: PaymentMethodType,
-    /// The source of the method's details.
     pub source: MethodSourceSpec,
-    /// A text of the merchant's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Not accepted: carries the mark.
     #[serde(default, skip_serializing)]
     pub reference: RefusedField,
 }

@@ -16,24 +16,20 @@ use crate::kinds::schema::kind::{Privacy, SpecField};
 /// Domain label that separates these digests from all others under the same key.
 const LABEL: &str = "spec-field";
 
-/// Returns the field that covers `path` (`spec.line_items[0].rate`): the longest entry at or above
-/// it.
+/// Returns the field that covers `path` (`spec.line_items[0].rate`): the longest at or above it.
 pub fn field_of<'a>(fields: &'a [SpecField], path: &str) -> Option<&'a SpecField> {
     covering(fields, &pattern(path)?)
 }
 
 /// As [`field_of`], for a place as the table writes it.
-fn covering<'a>(fields: &'a [SpecField], place: &str) -> Option<&'a SpecField> {
+pub(crate) fn covering<'a>(fields: &'a [SpecField], place: &str) -> Option<&'a SpecField> {
     let covers = fields.iter().filter(|field| place == field.path || is_beneath(place, field.path));
     covers.max_by_key(|field| field.path.len())
 }
 
-/// Returns whether a value at `path` could hold a secret or personal text, itself or beneath. A
-/// value above `spec` could.
+/// Returns whether a value at `path`, or one beneath, could be private. A value above `spec` could.
 pub(crate) fn touches_private(fields: &[SpecField], path: &str) -> bool {
-    let Some(place) = pattern(path) else {
-        return true;
-    };
+    let Some(place) = pattern(path) else { return true };
     let private = |field: &SpecField| field.privacy != Privacy::Plain;
     field_of(fields, path).is_some_and(private)
         || fields.iter().any(|field| private(field) && is_beneath(field.path, &place))
@@ -41,29 +37,31 @@ pub(crate) fn touches_private(fields: &[SpecField], path: &str) -> bool {
 
 /// Returns the names of the fields directly beneath `path`; empty where the table lists none.
 pub(crate) fn names_beneath(fields: &[SpecField], path: &str) -> Vec<&'static str> {
-    let Some(place) = pattern(path) else {
-        return Vec::new();
-    };
+    let Some(place) = pattern(path) else { return Vec::new() };
     let beneath = fields.iter().filter(|field| is_beneath(field.path, &place));
     let rests = beneath.filter_map(|field| field.path.get(place.len()..));
     rests.filter_map(|rest| rest.trim_start_matches('.').split(['.', '[']).next()).collect()
 }
 
-/// Returns `spec.line_items[0].rate` as the table writes it: `line_items[].rate`. `None` outside
-/// `spec`.
+/// Returns `spec.line_items[0].rate` as `line_items[].rate`; `None` outside `spec`.
 fn pattern(path: &str) -> Option<String> {
     let rest =
         path.strip_prefix("spec").filter(|rest| rest.is_empty() || rest.starts_with(['.', '[']))?;
-    let mut pieces = rest.trim_start_matches('.').split('[');
+    Some(without_positions(rest.trim_start_matches('.')))
+}
+
+/// Returns a path in the form of the tables: any position in a sequence is `[]`.
+pub(crate) fn without_positions(path: &str) -> String {
+    let mut pieces = path.split('[');
     let mut pattern = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
         pattern.push('[');
         pattern.extend(piece.chars().skip_while(char::is_ascii_digit));
     }
-    Some(pattern)
+    pattern
 }
 
-fn is_beneath(path: &str, above: &str) -> bool {
+pub(crate) fn is_beneath(path: &str, above: &str) -> bool {
     let rest = path.strip_prefix(above);
     rest.is_some_and(|rest| !rest.is_empty() && (above.is_empty() || rest.starts_with(['.', '['])))
 }
@@ -71,8 +69,7 @@ fn is_beneath(path: &str, above: &str) -> bool {
 /// Result for a leaf: (its privacy, its place as the table writes it, its value). None drops it.
 type Leaf<'a> = &'a dyn Fn(Privacy, &str, &Value) -> Option<Value>;
 
-/// Returns the canonical spec without the private values that `shows` hides; card numbers in plain
-/// texts are masked.
+/// Returns the canonical spec without the private values that `shows` hides; masks card numbers.
 pub fn without_private(fields: &[SpecField], spec: &Value, shows: fn(Privacy) -> bool) -> Value {
     let leaf = |privacy: Privacy, _: &str, value: &Value| {
         let text = value.as_str().filter(|_| privacy != Privacy::Secret);
@@ -134,9 +131,7 @@ fn descend<T>(place: &mut String, step: [&str; 2], work: impl FnOnce(&mut String
 /// Returns whether a value is `{"env": …}`, `{"file": …}` or `{"exec": …}` and nothing else. A
 /// sealed text is stored as a digest: it is long, and unreadable.
 fn is_source(value: &Value) -> bool {
-    let Value::Object(map) = value else {
-        return value.is_null();
-    };
+    let Value::Object(map) = value else { return value.is_null() };
     map.keys().all(|name| ["env", "file", "exec"].contains(&name.as_str()))
 }
 

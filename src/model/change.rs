@@ -12,7 +12,6 @@ use crate::base::wording::count_verb;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PlannedAction {
-    /// The service matches; no action.
     #[serde(rename = "settled")]
     Settled,
     Create,
@@ -43,7 +42,6 @@ pub struct Replaced {
     pub source_id: String,
     pub old_number: Option<String>,
     pub old_id: Option<String>,
-    /// Always true.
     pub old_stays_payable: bool,
 }
 
@@ -60,12 +58,10 @@ pub struct MonthlyDue {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
 #[display("{}", self.sentence("`reckon plan` shows the command"))]
 pub struct LimitExceeded {
-    /// The limit's name, such as `policy.limits.per_day`.
     pub limit: String,
     /// The allowed value, such as `5000.00 USD` or `10 deletes`.
     #[serde(rename = "allows")]
     pub allowed: String,
-    /// The value that the step would cause.
     #[serde(rename = "would")]
     pub resulting: String,
     pub place: String,
@@ -177,8 +173,7 @@ pub enum RemovalStatus {
          (policy.prune.delay)"
     )]
     Unmarked { delay: String },
-    /// It is live and marked, and is removed after `until` if its document, missing since `since`,
-    /// is still missing then.
+    /// It is live and marked, and is removed after `until` if its document is still missing then.
     #[display(
         "document missing since {}: an `apply` after {} removes the object, if the document is still missing then",
         timestamp(since),

@@ -79,7 +79,6 @@ pub struct Effect {
     pub key: Key,
     pub merchant: Key,
     pub mode: Mode,
-    /// The remote object that it changes, if that exists already.
     pub target: Option<RemoteId>,
     pub source_id: SourceId,
     pub request: EffectRequest,
@@ -87,7 +86,6 @@ pub struct Effect {
     pub sealed: bool,
     /// Required values of the answer, by path (law 4).
     pub expect: BTreeMap<String, Value>,
-    /// The state of the service once the effect is done.
     pub applied: AppliedSpec,
     /// Further arguments besides its resource, as its row requires them; null for most. Two effects
     /// of one name with equal arguments do the same.
@@ -178,7 +176,6 @@ pub struct Exposure {
 }
 
 impl Exposure {
-    /// Makes an exposure that is not assigned to a run yet.
     pub fn new(moves: &[MoneyMove], counts: ExposureCounts) -> Self {
         let moves = moves.iter().map(RecordedMove::from).collect();
         Self { moves, counts, ..Self::default() }
@@ -208,8 +205,7 @@ pub struct SpendRequest {
     pub merchant: Key,
     pub mode: Mode,
     pub generation: u32,
-    /// A keyed digest of its document without the amounts: another payer or account gives another
-    /// digest.
+    /// A keyed digest of its document without the amounts: another payer gives another digest.
     #[serde(rename = "rest")]
     pub amountless_digest: Option<Digest>,
     #[serde(rename = "stake")]
@@ -218,7 +214,7 @@ pub struct SpendRequest {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunningTotals {
-    /// Sums in minor units.
+    /// In minor units.
     pub money: BTreeMap<Currency, i64>,
     pub deletes: u32,
     pub emails: u32,
@@ -286,7 +282,6 @@ pub struct Action {
     /// The action's name; derived from its content by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Name>,
-    /// Arguments, as the verb requires them.
     pub fields: Value,
 }
 
@@ -304,11 +299,9 @@ pub fn is_action(key: &Key) -> bool {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RemoteGet {
     pub merchant: Key,
-    /// The read's name, such as `card.list`.
     pub read: String,
     pub parameters: Vec<String>,
     pub query: Vec<(String, String)>,
-    /// The body, where the read has one.
     pub body: Option<Value>,
 }
 

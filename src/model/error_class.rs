@@ -1,5 +1,4 @@
-//! Failure classes: one table from a status, a code and the kind of failure to a class, and one
-//! from a class to the next step.
+//! Failure classes: one table from a failure to its class, and one from a class to the next step.
 //!
 //! A class does not state what a failure proves; [`super::outcome::Outcome`] does. A call
 //! may be in doubt and transient at once: first it is settled, then it is tried again.
@@ -10,8 +9,7 @@ use crate::model::outcome::ServiceProblem;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, derive_more::Display)]
 #[display("{}", self.word())]
 pub enum ErrorClass {
-    /// The failure may pass by itself: no connection, no answer, a server error, a concurrently
-    /// changed object.
+    /// May pass by itself: no connection, no answer, a server error, a concurrent change.
     Transient,
     /// The service asks for fewer calls: 429.
     Throttled,
@@ -26,7 +24,6 @@ pub enum ErrorClass {
 /// The visible form of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureSignal<'a> {
-    /// An answer with this status and these words.
     Answer(u16, &'a ServiceProblem),
     /// No connection, or one that broke, or no answer in time.
     NoAnswer,
@@ -49,8 +46,7 @@ pub enum Remedy {
 }
 
 /// Codes of a decline by the payer's bank or its processor (service-facts, part 2: card checks,
-/// card processing, eCheck). The service's own checks before it asks the bank, such as the form of
-/// a number, are not among them.
+/// card processing, eCheck). The service's own checks before it asks the bank are not among them.
 const DECLINES: &[&str] = &[
     "card_avs_rejected",
     "card_cvv_incorrect",
@@ -75,8 +71,7 @@ const DECLINES: &[&str] = &[
     "ach_limit_exceeded",
 ];
 
-/// Codes of a server error of a processor behind the service, and not of the service
-/// (service-facts, part 2).
+/// Codes of a failed processor behind the service (service-facts, part 2).
 const PROCESSOR_DOWN: &[&str] = &[
     "card_processor_not_available",
     "card_processing_error",
@@ -87,8 +82,7 @@ const PROCESSOR_DOWN: &[&str] = &[
 ];
 
 /// Codes of a refusal by the tenant's settings, or by the status of the merchant or the account
-/// (service-facts, part 2). The same request is accepted once that is changed back; no event
-/// reports the change.
+/// (service-facts, part 2). The request is accepted once that is changed back, without an event.
 const REVERSIBLE: &[&str] = &[
     "unavailable_for_merchant_policy",
     "unavailable_for_merchant_status",
@@ -149,8 +143,7 @@ impl ErrorClass {
 }
 
 impl FailureSignal<'_> {
-    /// Returns whether the host itself is down: no answer, or a server error that is not a
-    /// processor's behind it.
+    /// Returns whether the host is down: no answer, or a server error that is no processor's.
     pub fn is_host_down(self) -> bool {
         match self {
             Self::Answer(500..=599, problem) => !PROCESSOR_DOWN.contains(&problem.code()),

@@ -1,5 +1,4 @@
-//! Intents: the durable record of one effect, written before it is sent, and the table of its
-//! states.
+//! Intents: the durable record of one effect, written before it is sent, and its states.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +18,6 @@ use crate::model::state::observed::{AppliedSpec, Observation};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Intent {
     pub id: IntentId,
-    /// The effect's row in the register.
     pub effect: String,
     pub key: Key,
     pub merchant: Key,
@@ -67,13 +65,11 @@ pub struct Cause {
     /// The file, relative to `reckon.yaml`.
     pub file: Option<Arc<str>>,
     pub line: Option<usize>,
-    /// The git commit of the tree, where there is one.
     pub commit: Option<String>,
     /// The file differed from its content in that commit: then no commit names its author.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub uncommitted: bool,
-    /// The lines of the fields whose change made the effect, each with its first and last; empty:
-    /// the whole document.
+    /// First and last lines of the fields that made the effect; empty: the whole document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<(usize, usize)>,
     /// The person who commanded it; `None` for an effect of a document.
@@ -109,12 +105,10 @@ pub enum IntentProgress {
     Resent,
     Doubt {
         reason: String,
-        /// The request did not even arrive: it does not count as sent, and an earlier doubt
-        /// remains.
+        /// The request did not arrive: it does not count as sent; an earlier doubt remains.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         unsent: bool,
     },
-    /// The effect happened.
     Done {
         observation: Box<Observation>,
         proof: EffectProof,
@@ -132,7 +126,6 @@ pub enum IntentProgress {
     GivenUp {
         reason: String,
     },
-    /// A person has to act.
     #[serde(rename = "held")]
     OnHold {
         reason: String,
@@ -242,17 +235,14 @@ impl IntentProgress {
 pub struct OpenIntent {
     pub intent: Intent,
     pub state: IntentState,
-    /// Time since which it is in that state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<DateTime<Utc>>,
 }
 
-/// A person's statement that a repeated creation, or a possible duplicate at the service, was
-/// handled: `intents dismiss`.
+/// A person handled a repeated creation or a possible duplicate: `intents dismiss`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrphanDismissed {
     pub intent: IntentId,
-    /// The resource that was created again.
     pub key: Key,
     pub reason: String,
     pub actor: String,

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::id::Key;
 
-/// One step of a path into a document.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PathSegment {
     Key(String),
@@ -88,7 +87,6 @@ pub struct Issue {
     /// The field at fault. A path that does not exist points at its nearest ancestor.
     pub path: Path,
     pub underlined: UnderlinedPart,
-    /// The problem and its cause, in a sentence without a full stop.
     pub message: String,
     /// The text to write instead.
     pub help: String,
@@ -146,7 +144,6 @@ pub struct PlacedIssue {
     pub file: String,
     pub line: usize,
     pub column: usize,
-    /// Number of underlined characters, at least 1.
     pub length: usize,
     pub code: String,
     pub severity: Severity,
@@ -205,7 +202,6 @@ impl<'a> FromIterator<&'a PlacedIssue> for ProblemCounts {
 pub struct TreeProblems {
     /// Sorted by file and line; bounded per file and in total.
     pub shown: Vec<PlacedIssue>,
-    /// The problems beyond the bound.
     pub omitted: ProblemCounts,
 }
 

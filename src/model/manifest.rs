@@ -15,9 +15,8 @@ use crate::base::packed::Packed;
 pub struct DocumentPlace {
     /// The file, relative to the directory of `reckon.yaml`.
     pub file: Arc<str>,
-    /// The line on which the document begins, from 1.
+    /// From 1.
     pub line: usize,
-    /// The byte at which the document begins.
     pub offset: usize,
     pub length: usize,
 }
@@ -29,8 +28,7 @@ pub enum Deletion {
     /// The object stays unchanged and is no longer managed.
     #[default]
     Orphan,
-    /// The object is removed with its document: deleted, neutralised or deauthorised, depending on
-    /// its kind.
+    /// The object is deleted, neutralised or deauthorised with its document, by its kind.
     Delete,
 }
 
@@ -49,7 +47,6 @@ pub enum OnDoubt {
 pub struct Annotations {
     /// `reckon.dev/suspend: "true"`: no effect is done for this resource.
     pub suspend: bool,
-    /// `reckon.dev/deletion`.
     pub deletion: Deletion,
     /// `reckon.dev/generation`: raising it permits a replacement.
     pub generation: u32,
@@ -57,13 +54,11 @@ pub struct Annotations {
     pub depends_on: Vec<Key>,
     /// `reckon.dev/ignore-drift`: fields that others may change, `*` for all.
     pub ignore_drift: Box<[String]>,
-    /// `reckon.dev/on-doubt`.
     pub on_doubt: Option<OnDoubt>,
     /// `reckon.dev/moved-from`: the resource's former name, of the same kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved_from: Option<Key>,
-    /// `reckon.dev/adopts`: the id of an existing object that the document describes; it is never
-    /// created.
+    /// `reckon.dev/adopts`: the id of the existing object, which is never created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adopts: Option<RemoteId>,
 }
@@ -77,12 +72,10 @@ pub struct Manifest<S = Value> {
     pub annotations: Annotations,
     /// The spec in its kind's canonical form, defaults filled in.
     pub spec: S,
-    /// The resources that the spec refers to, with the path of each reference.
     pub references: Vec<Reference>,
     /// The files that the spec names, in their state at the time of the reading.
     pub files: Vec<AttachedFile>,
-    /// SHA-256 over the canonical spec, annotations and files: equal digests mean the same desired
-    /// state.
+    /// SHA-256 over canonical spec, annotations and files: equal for the same desired state.
     pub digest: Digest,
     pub place: DocumentPlace,
 }
@@ -115,7 +108,6 @@ impl<S> Manifest<S> {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttachedFile {
-    /// The path, as the document writes it.
     pub path: String,
     /// The last part of the path: the file's name for payers.
     pub name: String,
@@ -125,7 +117,6 @@ pub struct AttachedFile {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reference {
-    /// The field that holds it, such as `spec.contact`.
     pub path: String,
     pub key: Key,
 }
@@ -154,8 +145,7 @@ pub enum TreeState {
 
 #[derive(Debug, Clone, Default)]
 pub struct Desired {
-    /// Every valid manifest. A document that is valid itself but refers to a broken or missing one
-    /// is in `broken` instead.
+    /// Every valid manifest; one that refers to a broken or missing one is in `broken`.
     pub manifests: BTreeMap<Key, Arc<PackedManifest>>,
     /// Documents that have a name and cannot be used.
     pub broken: BTreeSet<Key>,

@@ -1,14 +1,11 @@
-//! Orders of people: suspensions, selections of steps, approvals of plans, and rotations of webhook
-//! addresses.
+//! Orders of people: suspensions, selections, approvals, and rotations of webhook addresses.
 //!
 //! An approval is of a plan that exceeds limits. It names the plan's checksum, its sums, and every
 //! step with its amounts. It is valid for these steps and these amounts or less, once each, and for
-//! nothing else (`policy/permission.rs`). The use of a saved plan is recorded beside it: a plan is
-//! applied once.
+//! nothing else (`policy/permission.rs`). A saved plan is applied once, too.
 //!
 //! A webhook address is derived from the state's key and from its generation. During a rotation the
-//! newest address and the one before are both valid. So no webhook is lost until the service has the
-//! new address.
+//! newest address and the one before are both valid. So no webhook is lost.
 
 use std::path::Path;
 
@@ -23,8 +20,7 @@ use crate::model::effect::SpendRequest;
 /// The longest reason, in characters: every list shows it.
 pub const REASON_LENGTH_MAX: usize = 500;
 
-/// Suspension of a resource; of a merchant: of all its resources. Nothing new is sent; effects in
-/// progress are settled.
+/// Suspends a resource, or all of a merchant. Nothing new is sent; effects in progress are settled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
 #[display(
     "{} was suspended by {actor} at {}{}: {reason}",
@@ -114,13 +110,11 @@ impl StepSelection {
 pub struct Ceiling {
     pub mode: Mode,
     pub meaning: String,
-    /// Maximum amount, all steps together.
     pub amount: Money,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanApproval {
-    /// Unique among all approvals.
     pub id: String,
     pub checksum: String,
     pub ceilings: Vec<Ceiling>,
@@ -138,7 +132,6 @@ pub struct ApprovalSignature {
     pub file: String,
     pub commit: String,
     pub key: String,
-    /// The end of the approval, if its file names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<DateTime<Utc>>,
 }

@@ -5,8 +5,7 @@
 //! must be found out.
 //!
 //! A refusal holds the service's own words, cleaned. The wire's form (`api::Problem`) is converted
-//! where an answer is classified. Both have the same JSON, so that journal and reports keep their
-//! form.
+//! where an answer is classified. Both have the same JSON.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -19,8 +18,7 @@ use crate::base::outside_text::{ServiceCode, ServicePlace, ServiceText};
 #[derive(Clone, PartialEq, Serialize, Deserialize, derive_more::Debug)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// The service did it: status 200, or the 204 of the one path without a reply (service-facts, 3
-    /// and 4). An empty body is `Null`.
+    /// Status 200, or the 204 without a reply (service-facts, 3 and 4). An empty body is `Null`.
     #[debug("Done")]
     Done { reply: Value },
     /// The service refused and did nothing: a 4xx. The problem has no messages when there was no
@@ -67,7 +65,6 @@ pub struct ServiceMessage {
     pub message: Option<ServiceText>,
     /// The field's path, or `Type[id]` of a missing object.
     pub context: Option<ServicePlace>,
-    /// Finer code of a field's problem.
     pub sub_code: Option<ServiceCode>,
     /// The transaction that records a decline.
     pub entity_id: Option<ServicePlace>,
@@ -80,19 +77,16 @@ impl ServiceProblem {
         Self { messages: messages.map(|message| ServiceMessage::clean(message, known)).collect() }
     }
 
-    /// Makes a refusal that the service showed later, in an object: its code, and a sentence of
-    /// ours.
+    /// Makes a refusal that an object showed later: its code, and a sentence of ours.
     pub fn from_code(code: &str, sentence: &str) -> Self {
         Self::clean(&api::rules::Problem::new(code, sentence), &KnownValues::default())
     }
 
-    /// Returns the first code, empty where there is none.
     pub fn code(&self) -> &str {
         self.messages.first().map_or("", |message| message.code.as_str())
     }
 
-    /// Returns whether the service did not find an object of this type, such as `Token`: the
-    /// context is `Type[id]`.
+    /// Returns whether an object of this type (`Token`) was not found: the context is `Type[id]`.
     pub fn lacks(&self, kind: &str) -> bool {
         let places = self.messages.iter().filter_map(|message| message.context.as_ref());
         let rest = |place: &ServicePlace| place.as_str().strip_prefix(kind).map(str::to_owned);
@@ -131,7 +125,6 @@ impl ServiceMessage {
         }
     }
 
-    /// Returns the sentence, or the code where there is none.
     pub fn text(&self) -> &str {
         self.message.as_ref().map_or(self.code.as_str(), ServiceText::as_str)
     }

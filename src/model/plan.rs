@@ -1,5 +1,4 @@
-//! Plans: one step per resource, each with a verdict and a typed reason, and whether a person has to
-//! act.
+//! Plans: one step per resource, with a verdict, a typed reason, and whether a person has to act.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -137,7 +136,6 @@ impl Reason {
         self.row().1
     }
 
-    /// Returns the word, and whether a person has to act.
     fn row(&self) -> (&'static str, bool) {
         match self {
             Self::Settled => ("InSync", false),
@@ -187,7 +185,6 @@ impl Reason {
         matches!(self, Self::MaybeSubmitted(_))
     }
 
-    /// Returns the kind of removal, for a resource without a document.
     pub fn removal(&self) -> Option<Removal> {
         if let Self::Removal(going) = self {
             return going.removal();
@@ -196,8 +193,7 @@ impl Reason {
         matches!(self, Self::Removed).then_some(Removal::Delete).or(orphan)
     }
 
-    /// Returns whether the service's data about a merchant, or its lack, blocks the step: the data
-    /// may change later.
+    /// Returns whether data about a merchant, which may change later, or its lack blocks the step.
     pub fn depends_on_accounts(&self) -> bool {
         matches!(
             self,
@@ -231,9 +227,7 @@ pub struct Step {
     pub work: Option<Arc<StepWork>>,
     /// An effect on demand of an outside person, such as an applicant who clicks.
     pub on_demand: Option<Arc<Effect>>,
-    /// The invoice that the new object would replace, if the replaced one stays in force.
     pub replaces: Option<Box<Replaced>>,
-    /// Further counts for limits, besides money.
     pub counts: ExposureCounts,
 }
 
@@ -265,14 +259,12 @@ impl Step {
         self.health.as_deref().is_none_or(Health::is_healthy)
     }
 
-    /// Returns whether the resource is ready (design.md part 4, "Ready means"): synced, not in
-    /// doubt and not unhealthy.
+    /// Returns whether the resource is ready (design.md part 4, "Ready means"): synced and healthy.
     pub fn is_ready(&self) -> bool {
         self.sync_status() == ConditionStatus::True && self.is_healthy()
     }
 
-    /// Returns the first message about the resource: its health, where that alone is not in order,
-    /// else its reason.
+    /// Returns the first message: the health, where that alone is not in order, else the reason.
     pub fn headline(&self) -> (&'static str, String) {
         match self.health.as_deref().filter(|health| !health.is_healthy()) {
             Some(health) if self.sync_status() == ConditionStatus::True => {

@@ -33,12 +33,12 @@ pub enum Record {
         at: DateTime<Utc>,
         progress: IntentProgress,
     },
-    /// A person's decision on the settlement of an intent; the next record holds its consequence.
+    /// The next record holds its consequence.
     Resolved {
         intent: IntentId,
         at: DateTime<Utc>,
         actor: String,
-        /// The decision: `done`, `not-done` or `retry`.
+        /// `done`, `not-done` or `retry`.
         #[serde(rename = "said")]
         decision: String,
     },
@@ -46,13 +46,11 @@ pub enum Record {
     Observation(Box<Observation>),
     #[serde(rename = "inbox")]
     PartnerWebhook(Box<PartnerWebhook>),
-    /// A webhook to the address of a merchant's events, stored before it was answered.
     #[serde(rename = "posted")]
     WebhookReceived(Box<ReceivedWebhook>),
     #[serde(rename = "told")]
     EventVerified(Box<VerifiedEvent>),
     Forged(Box<ForgedWebhook>),
-    /// The hooks of an event were run: all their action requests.
     #[serde(rename = "ran")]
     HooksRun(Box<HookRunRecord>),
     /// Some events match no hook.
@@ -60,14 +58,11 @@ pub enum Record {
     CursorAdvanced(Box<CursorAdvanced>),
     #[serde(rename = "granted")]
     ActionSettled(Box<ActionResult>),
-    /// The delivery of a notification starts, or failed for certain.
     #[serde(rename = "telling")]
     NotificationAttempt(Box<NotificationAttempt>),
     Replayed(Box<HooksReplayed>),
-    /// Every event of a merchant up to some moment is known.
     Polled(Box<Polled>),
-    /// An operator's statement that a merchant's remote objects are not ours: `init
-    /// --empty-remote`.
+    /// A merchant's remote objects are declared not ours: `init --empty-remote`.
     EmptyRemote {
         at: DateTime<Utc>,
         actor: String,
@@ -79,11 +74,9 @@ pub enum Record {
         reason: String,
         at: DateTime<Utc>,
     },
-    /// A person approved a live binding: `approve`.
     Approval(Box<BindingApproval>),
     PlanApproval(Box<PlanApproval>),
     Unauthorised(Box<CredentialsRefused>),
-    /// A saved plan is used: `apply PLANFILE`.
     PlanUsed(Box<PlanUse>),
     Suspended(Box<Suspension>),
     Resumed {
@@ -91,10 +84,8 @@ pub enum Record {
         actor: String,
         at: DateTime<Utc>,
     },
-    /// A document is missing or back, or its removal is permitted.
     #[serde(rename = "absence")]
     MissingDocument(Box<MissingDocumentRecord>),
-    /// A document took over the known facts of another name.
     Moved(Box<MovedRecord>),
     /// A backup was restored: `store restore`. A new epoch begins.
     Restored(Box<Restored>),
@@ -124,7 +115,6 @@ pub enum Record {
     /// Settled events older than the horizon are dropped.
     #[serde(rename = "retained")]
     EventsDropped(Box<EventsDropped>),
-    /// A webhook named an event from before the horizon.
     Lapsed(Box<Lapsed>),
     /// Webhook addresses are rotated: `events urls --rotate`.
     Rotated(Box<RotationRecord>),
@@ -189,8 +179,7 @@ impl Record {
         })
     }
 
-    /// Returns the resources that a record names. A record that names an intent alone is about the
-    /// resource of that intent.
+    /// Returns the named resources; a record that names an intent alone concerns that one's.
     pub fn subjects(&self) -> Vec<&Key> {
         match self {
             Self::Intent(one) => vec![&one.key],
@@ -269,7 +258,6 @@ pub struct Rekeyed {
 /// The owner of a journal's state: a mismatch is exit 4.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StateOwner {
-    /// The value of `partner.name`.
     pub partner: String,
     /// The partner application's client id, as a keyed digest.
     pub client: String,

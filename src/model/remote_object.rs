@@ -1,8 +1,6 @@
-//! Objects of the service without documents (transactions, occurrences), and the order of their
-//! versions.
+//! Objects without documents (transactions, occurrences), and the order of their versions.
 //!
-//! The newer of two versions is determined here, by the service's own times and by the allowed
-//! transitions of the status.
+//! The service's own times and the allowed transitions of the status decide the order.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -15,7 +13,6 @@ pub struct RemoteObject {
     pub id: String,
     /// The first part of the types of its events: `transaction`, `recurring_charge.occurrence`.
     pub kind: String,
-    /// In the service's word.
     pub status: Option<String>,
     /// Minor units.
     pub amount: Option<i64>,
@@ -25,7 +22,6 @@ pub struct RemoteObject {
     /// Of a transaction: `CHARGE`, `REFUND` or `CREDIT`.
     #[serde(rename = "sort")]
     pub transaction_type: Option<String>,
-    /// The service's code of the failure.
     pub failure: Option<String>,
     /// Time of the service's last change; the event's own time where the object shows none.
     pub modified: DateTime<Utc>,
@@ -35,11 +31,9 @@ pub struct RemoteObject {
     pub newest_event: Option<DateTime<Utc>>,
 }
 
-/// Freshness of one version of an object against the known one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Freshness {
-    /// The version is newer, or the first.
     #[serde(rename = "news")]
     Newer,
     Same,
@@ -59,8 +53,7 @@ const TRANSACTION: &[(&str, &[&str])] = &[
     ("COMPLETED", &["FAILED"]),
 ];
 
-/// Allowed transitions of an occurrence (gateway-api, Recurring charge occurrence). A failed one
-/// may be tried again.
+/// (gateway-api, Recurring charge occurrence.) A failed one may be tried again.
 const OCCURRENCE: &[(&str, &[&str])] = &[
     ("PENDING", &["PAYING", "PAID", "FAILED", "IGNORED"]),
     ("PAYING", &["PAID", "FAILED", "PENDING"]),
@@ -69,8 +62,7 @@ const OCCURRENCE: &[(&str, &[&str])] = &[
 ];
 
 impl RemoteObject {
-    /// Returns the version that an event of this type shows; `None` if it shows no object with an
-    /// id.
+    /// Returns the version that an event of this type shows; `None` without an id.
     pub fn of(kind: &str, data: &Value, event_time: DateTime<Utc>) -> Option<Self> {
         let text = |name: &str| data.get(name).and_then(Value::as_str).map(str::to_owned);
         let time = |name: &str| text(name)?.parse::<DateTime<Utc>>().ok();
@@ -105,16 +97,14 @@ impl RemoteObject {
         }
     }
 
-    /// Returns the index entry after an event of this time, which shows the object; `before` is the
-    /// earlier entry.
+    /// Returns the index entry after an event of this time; `before` is the earlier entry.
     #[must_use]
     pub fn into_index_entry(self, before: Option<&Self>, event_time: DateTime<Utc>) -> Self {
         let told_to = before.and_then(|before| before.newest_event).max(Some(event_time));
         Self { newest_event: told_to.filter(|at| *at > self.modified), ..self }
     }
 
-    /// Returns whether both the version and the newest event about it are not later than this
-    /// moment.
+    /// Returns whether neither the version nor its newest event is later than this moment.
     pub fn is_within(&self, moment: DateTime<Utc>) -> bool {
         self.modified <= moment && self.newest_event <= Some(moment)
     }
@@ -133,8 +123,7 @@ impl RemoteObject {
     }
 }
 
-/// Returns the subject of an event of this type: the type without its last part, and without
-/// `.payment_method`.
+/// Returns the type of an event without its last part, and without `.payment_method`.
 pub fn subject(kind: &str) -> &str {
     let about = kind.rsplit_once('.').map_or(kind, |(about, _)| about);
     about.strip_suffix(".payment_method").unwrap_or(about)

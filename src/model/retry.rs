@@ -15,7 +15,6 @@ pub enum PaidBy {
     Check,
 }
 
-/// A code's advice about another try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Advice {
     /// The processor failed before the bank was asked: retry soon.
@@ -28,9 +27,7 @@ enum Advice {
 
 /// Maximum presentations of one eCheck: the first and two more (design.md part 3).
 pub const PRESENTATIONS_MAX: u32 = 3;
-
-/// Maximum tries of one payment by card: well below the limit of card schemes, which is 15 in 30
-/// days.
+/// Maximum tries by card: well below the limit of card schemes, 15 in 30 days.
 pub const CARD_TRIES_MAX: u32 = 4;
 
 /// Waits after the first, second and third try, for codes that may pass on another day.
@@ -116,8 +113,7 @@ pub fn next_wait(paid: PaidBy, code: &str, tries: u32) -> Result<TimeDelta, Retr
     wait.copied().ok_or(RetryDenied::TriesExhausted { tries_max })
 }
 
-/// Returns the payment method that a refusal's code belongs to: every code of the table belongs to
-/// one of the two.
+/// Returns the payment method that a refusal's code belongs to.
 pub fn method_of_code(code: &str) -> Option<PaidBy> {
     TABLE.iter().find(|(name, _, _)| *name == code).map(|(_, paid, _)| *paid)
 }

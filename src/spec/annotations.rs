@@ -21,7 +21,6 @@ pub const ANNOTATION_NAMES: [&str; 8] = [
     "adopts",
 ];
 
-/// Returns the names of the kinds whose row has this property.
 fn kinds_with(property: fn(&KindRow) -> bool) -> Vec<&'static str> {
     KINDS.iter().filter(|row| property(row)).map(|row| row.name).collect()
 }

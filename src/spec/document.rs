@@ -35,7 +35,6 @@ pub struct ReadContext {
     pub check: CheckCx,
 }
 
-/// The field of a document that its kind reads.
 const SPEC: &str = "spec";
 
 #[derive(Debug, Clone)]
@@ -45,11 +44,9 @@ pub struct ParsedDocument {
     pub key: Option<Key>,
     /// The content, where it fits its kind; not to be used while there are errors.
     pub manifest: Option<Arc<PackedManifest>>,
-    /// The unique property of this document, if it has one: only one document of a tree may have
-    /// it.
+    /// A property that only one document of a tree may have.
     pub unique_field: Option<&'static UniqueField>,
-    /// The document's own problems, with their places; none beyond [`PROBLEMS_OF_FILE_MAX`] of the
-    /// file.
+    /// The document's own problems; none beyond [`PROBLEMS_OF_FILE_MAX`] of the file.
     pub problems: Vec<PlacedIssue>,
     /// The document's own problems beyond that bound.
     pub omitted: ProblemCounts,
@@ -84,7 +81,6 @@ pub fn read(
     }
 }
 
-/// Reads any document, after the lint pass.
 fn read_with_places(
     cx: &ReadContext,
     source: &LazySource<'_>,
@@ -114,8 +110,7 @@ fn read_with_places(
 /// Problems of one file that get a place; the rest is only counted.
 pub const PROBLEMS_OF_FILE_MAX: usize = 200;
 
-/// The text of one file while its documents are read. Its line table is built once, with the first
-/// problem.
+/// A file's text while it is read. Its line table is built with the first problem.
 #[derive(Debug)]
 pub struct LazySource<'a> {
     file: Arc<str>,
@@ -138,16 +133,13 @@ impl<'a> LazySource<'a> {
     /// Splits problems into those that still get a place and the count of the rest.
     pub(crate) fn admit<T>(
         &self,
-        found: Vec<T>,
+        mut found: Vec<T>,
         severity: impl Fn(&T) -> Severity,
     ) -> (Vec<T>, ProblemCounts) {
-        let mut found = found;
         let rest = found.split_off(found.len().min(self.room.get()));
         self.room.set(self.room.get().saturating_sub(found.len()));
         let mut omitted = ProblemCounts::default();
-        for one in &rest {
-            omitted.add(severity(one));
-        }
+        rest.iter().for_each(|one| omitted.add(severity(one)));
         (found, omitted)
     }
 }
@@ -232,7 +224,6 @@ fn without_mistyped_spec(mut misfits: Vec<DecodeError>, issues: &[Issue]) -> Vec
     misfits
 }
 
-/// One reason why a document is refused or warned of.
 enum DocumentFault {
     Issue(Issue),
     Decode(DecodeError),
@@ -257,7 +248,7 @@ fn digest(spec: &Value, annotations: &Annotations, files: &[AttachedFile]) -> Di
 
 /// A document with an issue: its tree, and its private words.
 pub(crate) struct PlacedDocument<'a> {
-    source: &'a SourceText,
+    pub(crate) source: &'a SourceText,
     slice: &'a Slice,
     root: Option<Node>,
     private: Vec<String>,
@@ -304,7 +295,6 @@ impl<'a> PlacedDocument<'a> {
         }
     }
 
-    /// Returns the bytes of a path.
     pub(crate) fn span(&self, path: &Path, at: UnderlinedPart) -> Range<usize> {
         match &self.root {
             Some(root) => locate(root, &self.source.text, path, at),
@@ -312,8 +302,7 @@ impl<'a> PlacedDocument<'a> {
         }
     }
 
-    /// Returns the first and last line of a path, or of the smallest existing part of the document
-    /// around it.
+    /// Returns the first and last line of a path, or of the smallest existing part around it.
     pub(crate) fn lines(&self, path: &Path) -> (usize, usize) {
         let span = match &self.root {
             Some(root) => nearest_span(root, path),
@@ -321,12 +310,7 @@ impl<'a> PlacedDocument<'a> {
         };
         let text = self.source.text.get(span.clone()).unwrap_or_default().trim_end();
         let last = span.start.saturating_add(text.len());
-        (self.position(span.start).0, self.position(last).0)
-    }
-
-    /// Returns the line and column of a byte, both from 1.
-    pub(crate) fn position(&self, byte: usize) -> (usize, usize) {
-        self.source.position(byte)
+        (self.source.position(span.start).0, self.source.position(last).0)
     }
 
     fn decode_problem(&self, misfit: &DecodeError) -> PlacedIssue {

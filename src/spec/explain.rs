@@ -7,6 +7,8 @@ use serde_json::Value;
 use crate::base::wording;
 use crate::kinds::register::KindRow;
 use crate::kinds::schema::kind::{Privacy, SpecField};
+pub(crate) use crate::kinds::secrets::is_beneath;
+use crate::kinds::secrets::without_positions;
 
 /// A kind, or one of its fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -90,10 +92,6 @@ fn of_field(row: &KindRow, schema: &Value, field: &SpecField) -> Explanation {
     }
 }
 
-pub(crate) fn is_beneath(path: &str, parent: &str) -> bool {
-    path.strip_prefix(parent).is_some_and(|rest| rest.starts_with(['.', '[']))
-}
-
 /// Returns the default of a schema as a person writes it.
 pub(crate) fn default_text(schema: Option<&Value>) -> Option<String> {
     let default = schema?.get("default")?;
@@ -104,9 +102,7 @@ pub(crate) fn default_text(schema: Option<&Value>) -> Option<String> {
 fn split_sources(doc: &str) -> (String, Vec<String>) {
     let doc = doc.trim().trim_end_matches('.');
     let cut = doc.strip_suffix(')').and_then(|rest| rest.rsplit_once(" ("));
-    let Some((meaning, sources)) = cut else {
-        return (format!("{doc}."), Vec::new());
-    };
+    let Some((meaning, sources)) = cut else { return (format!("{doc}."), Vec::new()) };
     let sources = sources.split("; ").map(str::to_owned).collect();
     (format!("{meaning}."), sources)
 }
@@ -136,7 +132,6 @@ pub(crate) fn without_null(schema: &Value) -> &Value {
     }
 }
 
-/// Returns the type of a value, in words.
 pub(crate) fn type_name(schema: &Value) -> String {
     let schema = without_null(schema);
     if let Some(title) = schema.get("title").and_then(Value::as_str) {
@@ -193,17 +188,10 @@ pub fn below_spec(text: &str) -> &str {
 
 /// Returns the path in the form of the tables: any index of a sequence is `[]`.
 pub fn table_path(text: &str) -> String {
-    let mut pieces = below_spec(text).split('[');
-    let mut pattern = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        pattern.push('[');
-        pattern.extend(piece.chars().skip_while(char::is_ascii_digit));
-    }
-    pattern
+    without_positions(below_spec(text))
 }
 
-/// Returns the path without any index of a sequence, the form that people write to ask for a
-/// field's meaning.
+/// Returns the path without any index, as people ask for a field's meaning.
 fn without_indices(path: &str) -> String {
     table_path(path).replace("[]", "")
 }
@@ -235,8 +223,7 @@ fn sibling_paths(fields: &[SpecField], asked: &str) -> Vec<String> {
     all.iter().filter(|path| beneath(path)).cloned().collect()
 }
 
-/// Finds the one place of a secret that a person names: by its whole path, or by its last word
-/// where only one secret has it.
+/// Finds the place of a secret by its whole path, or by a last word that only one secret has.
 ///
 /// # Errors
 /// The text to write instead.

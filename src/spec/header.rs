@@ -1,6 +1,5 @@
-//! The form of every document: `apiVersion`, `kind` and `metadata`, which are the same whatever its
-//! kind, and the JSON Schemas of whole documents, one for each kind, and one that distinguishes by
-//! `kind`.
+//! The form of every document: `apiVersion`, `kind` and `metadata`, and the JSON Schemas, one for
+//! each kind, and one of all.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +15,6 @@ use crate::spec;
 use crate::spec::annotations::ANNOTATION_NAMES as ANNOTATIONS;
 use crate::spec::text::node::{Node, NodeEntry, NodeValue};
 
-/// The only version.
 pub const API_VERSION: &str = "reckon.dev/v1";
 
 /// The fields of every document, all of them required.
@@ -38,7 +36,12 @@ pub(crate) struct DocumentHead {
 pub(crate) fn read_head(kinds: &'static [KindRow], root: Option<&Node>) -> DocumentHead {
     let mut header = DocumentHead::default();
     let Some(root) = root.filter(|root| matches!(root.value, NodeValue::Map(_))) else {
-        header.issues.push(not_a_mapping());
+        header.issues.push(Issue::error(
+            "reckon::header::not_a_mapping",
+            "",
+            "a document is a mapping with `apiVersion`, `kind`, `metadata` and `spec`",
+            "start it with `apiVersion: reckon.dev/v1`",
+        ));
         return header;
     };
     header.report_unknown(root.entries(), &Path::default(), &TOP_FIELDS);
@@ -46,15 +49,6 @@ pub(crate) fn read_head(kinds: &'static [KindRow], root: Option<&Node>) -> Docum
     header.kind(kinds, root);
     header.metadata(root);
     header
-}
-
-fn not_a_mapping() -> Issue {
-    Issue::error(
-        "reckon::header::not_a_mapping",
-        "",
-        "a document is a mapping with `apiVersion`, `kind`, `metadata` and `spec`",
-        "start it with `apiVersion: reckon.dev/v1`",
-    )
 }
 
 impl DocumentHead {
@@ -236,7 +230,6 @@ pub fn document(kinds: &[KindRow]) -> Value {
     })
 }
 
-/// Returns the condition on the spec where `kind` is `name`.
 fn choice(name: &str) -> Value {
     json!({
         "if": { "properties": { "kind": { "const": name } }, "required": ["kind"] },
@@ -244,7 +237,6 @@ fn choice(name: &str) -> Value {
     })
 }
 
-/// Returns the schema of every document's head.
 fn metadata() -> Value {
     let name = |what: &str| {
         json!({

@@ -7,9 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::base::decode::document::decode;
 use crate::base::id::{Key, Kind, Name};
 use crate::base::money::Currency;
-use crate::kinds::contact::ContactKind;
+use crate::kinds::contact;
 use crate::kinds::decode_error;
-use crate::kinds::manifest_kind::ManifestKind as _;
 use crate::kinds::register::KindRow;
 use crate::kinds::schema::kind::{
     CheckCx, DecodeError, DecodedSpec, Find, Mutability, Privacy, SpecField, UniqueField,
@@ -66,18 +65,8 @@ const fn row(name: &'static str) -> KindRow {
         read_values: |_, _, _| None,
         check_links,
         unique_field: sole,
-        step: ContactKind::step,
-        plan_removal: ContactKind::plan_removal,
-        dependencies: ContactKind::dependencies,
-        on_demand: ContactKind::on_demand,
-        read_backs: &[],
-        read_back: ContactKind::read_back,
         assume_applied: |cx, manifest| Observed::unknown(manifest.key.clone(), cx.now),
-        import_checks: ContactKind::import_checks,
-        health: ContactKind::health,
-        due_payments: ContactKind::due_payments,
-        overdue: ContactKind::overdue,
-        refresh_reads: ContactKind::refresh_reads,
+        ..contact::ROW
     }
 }
 

@@ -7,8 +7,7 @@
 //! expected, and exactly this text where text is.
 //!
 //! Guarantees: a document that does not fit has at least one problem. A value beneath a reported
-//! one is never reported. The number of decodings is bounded, so the time is linear in the
-//! document.
+//! one is never reported. The number of decodings is bounded.
 
 use serde::de::{
     self, DeserializeOwned, DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess,
@@ -21,7 +20,6 @@ use crate::base::decode::problem::{DecodeProblem, DocumentSegment, Misfit, forma
 /// Decodings of one document: each reports a problem, or gives up one level of the tree.
 const DECODINGS_MAX: usize = 100;
 
-/// A misfit with its place in the document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentMisfit {
     /// The path of the offending value or unknown field, or of the mapping that lacks a field:
@@ -30,7 +28,6 @@ pub struct DocumentMisfit {
     pub problem: DecodeProblem,
 }
 
-/// The reason why a document cannot be decoded.
 #[derive(Debug)]
 pub enum InvalidDocument {
     Broken(serde_yaml::Error),
@@ -140,19 +137,9 @@ pub(super) enum Scalar {
 }
 
 impl DocumentNode {
-    pub(super) fn parse(yaml: &str) -> Result<Self, serde_yaml::Error> {
+    fn parse(yaml: &str) -> Result<Self, serde_yaml::Error> {
         let value: Value = serde_yaml::from_str(yaml)?;
         NodeSeed(&value).deserialize(serde_yaml::Deserializer::from_str(yaml))
-    }
-
-    fn child(&self, segment: &DocumentSegment) -> Option<&Self> {
-        match (self, segment) {
-            (Self::Mapping(entries), DocumentSegment::Field(name)) => {
-                entries.iter().find(|(key, _)| key == name).map(|(_, node)| node)
-            }
-            (Self::Sequence(items), DocumentSegment::Item(place)) => items.get(*place),
-            _ => None,
-        }
     }
 
     fn child_mut(&mut self, segment: &DocumentSegment) -> Option<&mut Self> {
@@ -166,20 +153,20 @@ impl DocumentNode {
     }
 
     /// Returns the number of segments of a path that lead to an existing node.
-    pub(super) fn depth_of(&self, path: &[DocumentSegment]) -> usize {
-        let next = |node: &mut &'_ Self, segment: &DocumentSegment| {
-            *node = node.child(segment)?;
-            Some(())
-        };
-        path.iter().scan(self, next).count()
+    fn depth_of(&mut self, path: &[DocumentSegment]) -> usize {
+        let mut node = self;
+        for (depth, segment) in path.iter().enumerate() {
+            let Some(next) = node.child_mut(segment) else { return depth };
+            node = next;
+        }
+        path.len()
     }
 
-    pub(super) fn node_mut(&mut self, path: &[DocumentSegment]) -> Option<&mut Self> {
+    fn node_mut(&mut self, path: &[DocumentSegment]) -> Option<&mut Self> {
         path.iter().try_fold(self, |node, segment| node.child_mut(segment))
     }
 
-    /// Returns whether a reported value is in the node.
-    pub(super) fn has_hole(&self) -> bool {
+    fn has_hole(&self) -> bool {
         match self {
             Self::Hole => true,
             Self::Scalar { .. } => false,

@@ -1,15 +1,13 @@
 //! A misfit between a document and the type that it is decoded into, as data.
 
-use std::fmt::{self, Display};
+use std::fmt::Display;
 
 use serde::de::{self, Expected, Unexpected};
 
-/// A value that a document holds in the place of another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FoundValue {
     /// A text; `None` where it must not be shown.
     Text(Option<String>),
-    /// A whole number.
     Integer(Option<String>),
     /// A number with a fraction, with its decimal point.
     Float(Option<String>),
@@ -21,7 +19,6 @@ pub enum FoundValue {
 }
 
 impl FoundValue {
-    /// Returns the same kind of value, without the value.
     #[must_use]
     pub fn without_value(self) -> Self {
         match self {
@@ -75,7 +72,6 @@ pub enum ExpectedValue {
     Named(String),
 }
 
-/// The reason why a value does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DecodeProblem {
     /// A mapping has a field that its type does not have.
@@ -106,9 +102,9 @@ pub enum DecodeProblem {
     Other(String),
 }
 
-/// A problem and its place: the segments from the root to the value, or to the mapping that has an
-/// unknown field or lacks one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The path leads to the value, or to the mapping that has an unknown field or lacks one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{problem:?}")]
 pub(super) struct Misfit {
     pub(super) path: Vec<DocumentSegment>,
     pub(super) problem: DecodeProblem,
@@ -158,14 +154,6 @@ pub(super) fn format_path<'p>(path: impl IntoIterator<Item = &'p DocumentSegment
     }
     if text.is_empty() { ".".to_owned() } else { text }
 }
-
-impl Display for Misfit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}", self.problem)
-    }
-}
-
-impl std::error::Error for Misfit {}
 
 fn owned(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 pub struct NumberError {
     pub text: String,
     pub what: &'static str,
-    /// The expected form, for the message.
     pub example: &'static str,
 }
 
@@ -26,13 +25,11 @@ impl IntentId {
         Self(number)
     }
 
-    /// Returns the bare number.
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// Returns the number after this one, or the same at the greatest number, which no journal
-    /// reaches.
+    /// Returns the next number; the same at the greatest one, which no journal reaches.
     #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
@@ -58,20 +55,8 @@ impl FromStr for IntentId {
 }
 
 /// Pretend money or real money; the key of a request decides (service-facts, 1).
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    JsonSchema
-)]
-#[derive(derive_more::Display)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Serialize, Deserialize, JsonSchema, derive_more::Display)]
 #[display("{}", self.as_str())]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
@@ -82,7 +67,6 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Returns the word in files and answers.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Test => "test",

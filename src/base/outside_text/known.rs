@@ -1,5 +1,4 @@
-//! The values of a request that an answer must not repeat, and the escapes in which a text may
-//! write them.
+//! Values of a request that an answer must not repeat, and the escapes that may hide them.
 //!
 //! Terminal control characters become a blank, and characters without width are dropped.
 
@@ -117,8 +116,7 @@ impl KnownValues {
     }
 }
 
-/// Returns the value in hex and, at each of its three offsets, in base64, as far as the value alone
-/// decides the characters.
+/// Returns the value in hex and, at each of three offsets, in base64, as far as it alone decides.
 fn encodings(value: &str) -> Vec<String> {
     let skeleton = |text: &str| Skeleton::of(&text.chars().collect::<Vec<_>>()).text;
     let shifted = (0..3_usize).map(|before| {
@@ -196,8 +194,7 @@ pub(super) fn decode(text: &str) -> String {
     without_controls(&text.replace(['%', '\\', '&'], " "))
 }
 
-/// Replaces control characters and line ends by blanks, at most one in a row, and drops characters
-/// without width.
+/// Replaces runs of control characters and blanks by one blank; drops characters without width.
 fn without_controls(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars().filter(|c| !is_invisible(*c)) {

@@ -2,8 +2,7 @@
 //! receives its money (partner-api, Bank account).
 //!
 //! Each file is uploaded under the contact and processed before the invoice names it. An upload
-//! serves every invoice of the same contact that names the same content: the invoices share what is
-//! known of it.
+//! serves every invoice of the same contact that names the same content.
 
 use serde_json::{Value, json};
 
@@ -29,7 +28,6 @@ use crate::model::state::observed::{AppliedSpec, Observed};
 pub(super) enum AttachmentState {
     /// Each file has its id; holds the list for the invoice.
     Ready(Vec<Value>),
-    /// This file must be uploaded.
     Missing(AttachedFile, RemoteId, Value),
     /// This file is being processed; holds the subject of the reading.
     Processing(Value),
@@ -82,8 +80,7 @@ fn attached_upload(
     have.and_then(|have| known_upload(have, about)).or_else(others)
 }
 
-/// Returns the state on the service of an invoice that is not created yet: the one that it
-/// replaces, or nothing.
+/// Returns the state on the service before the creation: the replaced invoice, or nothing.
 pub(super) fn applied_before(new: &AppliedSpec, have: Option<&Observed>) -> AppliedSpec {
     let old = have.filter(|have| have.exists).and_then(|have| have.applied.clone());
     let old = old.unwrap_or_else(|| AppliedSpec { spec: Value::Null, ..new.clone() });
@@ -106,8 +103,7 @@ pub(super) fn read_state_first(
     draft.with_work(StepWork::Read(reading))
 }
 
-/// Adds the planned uploads of a new invoice to its changes: size, and digest as `sha256sum` prints
-/// it.
+/// Adds the planned uploads of a new invoice to its changes: size, and digest as of `sha256sum`.
 pub(super) fn with_planned_uploads(mut draft: StepDecision, manifest: &Manifest) -> StepDecision {
     if draft.verdict != PlannedAction::Create {
         return draft;
@@ -128,7 +124,6 @@ pub(super) fn with_planned_uploads(mut draft: StepDecision, manifest: &Manifest)
     draft
 }
 
-/// Term for it in messages.
 const WHAT: &str = "bank account";
 
 /// Returns the id of the bank account that a spec names by name or id. An account never receives
@@ -151,7 +146,6 @@ pub fn deposit_account_id(
     Ok(text(account, "id").to_owned())
 }
 
-/// Returns the bank account, which must be of the invoice's mode.
 fn account_of_mode<'a>(spec: &Value, owner: &'a Observed, mode: Mode) -> Result<&'a Value, Reason> {
     let wanted = text(spec, "bank_account");
     let what = format!("the bank account {wanted:?} is");
@@ -166,7 +160,6 @@ fn account_of_mode<'a>(spec: &Value, owner: &'a Observed, mode: Mode) -> Result<
     }
 }
 
-/// Returns the mode of a `test_mode` flag.
 pub fn mode_word(test: bool) -> Mode {
     if test { Mode::Test } else { Mode::Live }
 }

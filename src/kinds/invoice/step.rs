@@ -11,14 +11,16 @@ use crate::effects::invoices::{count_addresses, create_invoice, make_link, uploa
 use crate::kinds::contact::ContactKind;
 use crate::kinds::invoice::InvoiceKind;
 use crate::kinds::invoice::prerequisites::{self, AttachmentState};
-use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::merchant::step::noon;
 use crate::kinds::planning::diff::{self, amount};
-use crate::kinds::planning::object_step::{ObjectEffects, plan_object, refuse_change};
+use crate::kinds::planning::object_step::{
+    ObjectEffects, exists_in_generation, plan_object, refuse_change,
+};
 use crate::kinds::planning::step::{
     MERCHANT, StepCx, StepDecision, effect_context, mode_of, ready_id, ready_state, reference,
     source_id, text, unsuitable,
 };
+use crate::kinds::register::KindRow;
 use crate::kinds::schema::kind::SpecSchema;
 use crate::model::change::{PlannedAction, Replaced};
 use crate::model::effect::{Effect, MoneyMove};
@@ -49,15 +51,7 @@ fn create(
     })
 }
 
-fn exists_in_generation(manifest: &Manifest, have: Option<&Observed>) -> bool {
-    let applied = have.filter(|have| have.exists).map(|have| have.applied.as_ref());
-    applied.is_some_and(|applied| {
-        applied.map_or(0, |applied| applied.generation) >= manifest.annotations.generation
-    })
-}
-
-/// Returns the invoice that a new one replaces: it stays payable, since the service cannot end an
-/// invoice.
+/// Returns the replaced invoice: it stays payable, since the service cannot end an invoice.
 fn replaced_invoice(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -74,8 +68,7 @@ fn replaced_invoice(
     })
 }
 
-/// Returns the reason why an invoice is not ready: its messages, if any, were not sent, as far as
-/// the service reported.
+/// Returns the reason why an invoice is not ready: the service reports its messages as not sent.
 fn unready(have: &Observed) -> Option<Reason> {
     let messages = have.applied.as_ref().and_then(|applied| applied.spec.get("invoice_messages"));
     let wants = messages.and_then(Value::as_array).is_some_and(|messages| !messages.is_empty());
@@ -83,7 +76,6 @@ fn unready(have: &Observed) -> Option<Reason> {
     (wants && unsent).then(|| unsuitable("the messages of the invoice were not sent"))
 }
 
-/// Returns the sum of all lines; `None` without a single currency.
 fn total(spec: &Value) -> Option<Money> {
     let lines = spec.get("line_items")?.as_array()?;
     let mut sums = lines.iter().map(|line| amount(line.get("rate_per_quantity")?));
@@ -91,7 +83,6 @@ fn total(spec: &Value) -> Option<Money> {
     sums.try_fold(first, |sum, line| sum.checked_add(line?).ok())
 }
 
-/// Returns the complete body, but for the `source_id`.
 fn body(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -132,8 +123,7 @@ fn line(line: &Value) -> Value {
     })
 }
 
-/// Returns the id of the contact, which must be of the invoice's mode (partner-api, test invoice
-/// rules).
+/// Returns the contact's id; it must be of the invoice's mode (partner-api, test invoice rules).
 fn contact_id(cx: &StepCx<'_>, contact: &Key, mode: Mode) -> Result<RemoteId, Reason> {
     let id = ready_id(cx, contact)?;
     let known = cx.view.observed_state(contact);
@@ -155,9 +145,7 @@ fn invoice_date(
     owner: &Observed,
 ) -> Result<String, Reason> {
     let written = text(spec, "invoice_date");
-    let Ok(date) = written.parse::<NaiveDate>() else {
-        return Ok(written.to_owned());
-    };
+    let Ok(date) = written.parse::<NaiveDate>() else { return Ok(written.to_owned()) };
     let manifest = cx.view.manifest(merchant);
     let said = manifest.and_then(|manifest| {
         manifest.spec.get("timezone").and_then(Value::as_str).map(str::to_owned)
@@ -170,76 +158,77 @@ fn invoice_date(
     Ok(timestamp(&noon))
 }
 
-impl ManifestKind for InvoiceKind {
-    const IS_ADOPTABLE: bool = true;
+pub(crate) const ROW: KindRow = KindRow {
+    is_adoptable: true,
+    overdue,
+    due_payments: |spec, _| written_day(spec).zip(total(spec)).into_iter().collect(),
+    on_demand,
+    assume_applied,
+    ..KindRow::new::<InvoiceKind>(step)
+};
 
-    fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
-        let merchant = reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
-        let total = total(&manifest.spec);
-        let mode = mode_of(cx.view, &merchant);
-        let trust = prerequisites::deposits_in_trust(cx, &manifest.spec, &merchant);
-        let meaning = if trust { "invoiced_into_trust" } else { "invoiced" };
-        let money = total.zip(mode).map(|(amount, mode)| MoneyMove { amount, mode, meaning });
-        let is_there = exists_in_generation(manifest, have);
-        let attached = if is_there {
-            Ok(AttachmentState::Ready(Vec::new()))
-        } else {
-            prerequisites::attachment_state(cx, manifest, have)
-        };
-        let money: Vec<MoneyMove> = money.into_iter().collect();
-        let kind = ObjectEffects {
-            create: &|new| {
-                let attached = attached.as_ref().map_err(Clone::clone)?;
-                let effect = create(cx, manifest, have, attached, new)?;
-                let makes = !matches!(attached, AttachmentState::Missing(..));
-                Ok(Effect { moves: if makes { money.clone() } else { Vec::new() }, ..effect })
-            },
-            change: &refuse_change,
-            money: money.clone(),
-            unready: &unready,
-        };
-        let mut draft = plan_object(cx, InvoiceKind::FIELDS, manifest, have, &kind);
-        if draft.verdict == PlannedAction::Blocked {
-            draft.money.clear();
-        } else if draft.verdict == PlannedAction::Create {
-            draft.counts.emails = count_addresses(manifest.spec.get("invoice_messages"));
-        }
-        draft.replaces =
-            have.filter(|_| !is_there).and_then(|have| replaced_invoice(cx, manifest, have));
-        prerequisites::with_planned_uploads(
-            prerequisites::read_state_first(draft, &attached, have),
-            manifest,
-        )
+pub(super) fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
+    let merchant = reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
+    let total = total(&manifest.spec);
+    let mode = mode_of(cx.view, &merchant);
+    let trust = prerequisites::deposits_in_trust(cx, &manifest.spec, &merchant);
+    let meaning = if trust { "invoiced_into_trust" } else { "invoiced" };
+    let money = total.zip(mode).map(|(amount, mode)| MoneyMove { amount, mode, meaning });
+    let is_there = have.is_some_and(|have| exists_in_generation(manifest, have));
+    let attached = if is_there {
+        Ok(AttachmentState::Ready(Vec::new()))
+    } else {
+        prerequisites::attachment_state(cx, manifest, have)
+    };
+    let money: Vec<MoneyMove> = money.into_iter().collect();
+    let kind = ObjectEffects {
+        create: &|new| {
+            let attached = attached.as_ref().map_err(Clone::clone)?;
+            let effect = create(cx, manifest, have, attached, new)?;
+            let makes = !matches!(attached, AttachmentState::Missing(..));
+            Ok(Effect { moves: if makes { money.clone() } else { Vec::new() }, ..effect })
+        },
+        change: &refuse_change,
+        money: money.clone(),
+        unready: &unready,
+    };
+    let mut draft = plan_object(cx, InvoiceKind::FIELDS, manifest, have, &kind);
+    if draft.verdict == PlannedAction::Blocked {
+        draft.money.clear();
+    } else if draft.verdict == PlannedAction::Create {
+        draft.counts.emails = count_addresses(manifest.spec.get("invoice_messages"));
     }
+    draft.replaces =
+        have.filter(|_| !is_there).and_then(|have| replaced_invoice(cx, manifest, have));
+    prerequisites::with_planned_uploads(
+        prerequisites::read_state_first(draft, &attached, have),
+        manifest,
+    )
+}
 
-    fn overdue(spec: &Value, today: NaiveDate) -> Vec<Issue> {
-        let day = written_day(spec).filter(|date| *date < today);
-        let issue = |date: NaiveDate| {
-            let message = format!("the invoice date {date} is in the past");
-            let help = "write a later date, unless you want this one on the invoice";
-            Issue::error("reckon::invoice::past", "spec.invoice_date", message, help).as_warning()
-        };
-        day.map(issue).into_iter().collect()
-    }
+fn overdue(spec: &Value, today: NaiveDate) -> Vec<Issue> {
+    let day = written_day(spec).filter(|date| *date < today);
+    let issue = |date: NaiveDate| {
+        let message = format!("the invoice date {date} is in the past");
+        let help = "write a later date, unless you want this one on the invoice";
+        Issue::error("reckon::invoice::past", "spec.invoice_date", message, help).as_warning()
+    };
+    day.map(issue).into_iter().collect()
+}
 
-    fn due_payments(spec: &Value, _: NaiveDate) -> Vec<(NaiveDate, Money)> {
-        written_day(spec).zip(total(spec)).into_iter().collect()
-    }
+fn on_demand(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Option<Effect> {
+    let contact = have.text("contact_id").and_then(|id| RemoteId::new(id).ok());
+    let contact = contact.or_else(|| {
+        let contact = reference(manifest, ContactKind::NAME)?;
+        cx.view.observed_state(&contact)?.remote_id.clone()
+    })?;
+    let merchant = reference(manifest, MERCHANT)?;
+    let applied = have.applied.clone().filter(|_| have.exists)?;
+    let new = effect_context(cx, manifest, &merchant, &Value::Null).ok()?;
+    Some(make_link(EffectContext { applied, ..new }, &contact))
+}
 
-    fn on_demand(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Option<Effect> {
-        let contact = have.text("contact_id").and_then(|id| RemoteId::new(id).ok());
-        let contact = contact.or_else(|| {
-            let contact = reference(manifest, ContactKind::NAME)?;
-            cx.view.observed_state(&contact)?.remote_id.clone()
-        })?;
-        let merchant = reference(manifest, MERCHANT)?;
-        let applied = have.applied.clone().filter(|_| have.exists)?;
-        let new = effect_context(cx, manifest, &merchant, &Value::Null).ok()?;
-        Some(make_link(EffectContext { applied, ..new }, &contact))
-    }
-
-    fn assume_applied(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
-        let facts = json!({"presentment_status": "sent"});
-        Observed { facts, ..diff::applied_state(Self::FIELDS, cx, manifest) }
-    }
+fn assume_applied(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
+    let facts = json!({"presentment_status": "sent"});
+    Observed { facts, ..diff::applied_state(InvoiceKind::FIELDS, cx, manifest) }
 }

@@ -9,8 +9,7 @@ use serde_json::{Value, json};
 
 use crate::base::hash::sha256;
 use crate::base::id::{Key, RemoteId};
-use crate::kinds::invoice::InvoiceKind;
-use crate::kinds::manifest_kind::ManifestKind;
+use crate::kinds::invoice::step::{ROW, step};
 use crate::kinds::planning::step::{PlanningView, StepCx, StepDecision};
 use crate::kinds::testing::manifest;
 use crate::model::change::PlannedAction;
@@ -95,7 +94,7 @@ impl Known {
     }
 
     fn step(&self, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
-        InvoiceKind::step(&self.cx(), manifest, have)
+        step(&self.cx(), manifest, have)
     }
 }
 
@@ -200,7 +199,7 @@ fn everything_that_a_test_invoice_names_is_for_tests() {
 fn a_portal_link_is_offered_once_the_invoice_exists() {
     let known = Known::new();
     let offer = |have: &Observed| {
-        InvoiceKind::on_demand(&known.cx(), &invoice("bank_account: Operating", 0), have)
+        (ROW.on_demand)(&known.cx(), &invoice("bank_account: Operating", 0), have)
     };
     assert!(offer(&observed(None, false, json!({}))).is_none());
     let link = offer(&observed(Some("i_1"), true, json!({"contact_id": "p_old"}))).unwrap();

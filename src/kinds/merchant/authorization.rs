@@ -28,12 +28,9 @@ use crate::model::state::credentials::{self, LiveBinding};
 use crate::model::state::observed::{AppliedSpec, Observed};
 
 pub(super) enum Authorization {
-    /// Not refused, as far as known.
     Valid,
-    /// The document now supplies others: they are used, and everything that the old ones opened is
-    /// ignored.
+    /// The document now supplies others: all that the old ones opened is ignored.
     Renewed,
-    /// Refused: the merchant waits for others.
     Refused(Reason),
 }
 
@@ -52,7 +49,6 @@ pub(super) fn authorization_of(
     Authorization::Refused(Reason::AwaitsAuthorization(help(&manifest.spec)))
 }
 
-/// Returns the remedy, by the source of the credentials.
 pub(super) fn help(spec: &Value) -> String {
     let from = |name: &str| spec.pointer("/credentials").is_some_and(|one| one.get(name).is_some());
     let what = if from("keys") {
@@ -82,8 +78,7 @@ pub(super) fn foreign_reason(
     rival.or_else(|| name_mismatch(cx, manifest, have))
 }
 
-/// Compares names: a code that can be exchanged proves nothing, so the merchant that it opened must
-/// have the name on the application.
+/// Compares names: the merchant that a code opened must have the name on the application.
 fn name_mismatch(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Option<Reason> {
     let bound = have.merchant_binding()?;
     let application = cx.view.manifest(&token_application(manifest, have)?)?;
@@ -117,8 +112,7 @@ fn token_application(manifest: &Manifest, have: &Observed) -> Option<Key> {
     named.or_else(|| reference(manifest, APPLICATION_KIND))
 }
 
-/// Blocks a waiting removal while the service refuses the credentials: earlier removals and
-/// settlements need them.
+/// Blocks a waiting removal with refused credentials: earlier removals and settlements need them.
 fn require_authorization(
     draft: StepDecision,
     applied: &AppliedSpec,
@@ -131,8 +125,7 @@ fn require_authorization(
     StepDecision::blocked(Reason::AwaitsAuthorization(help))
 }
 
-/// Returns the step of a merchant whose document was removed. Other removals that need its
-/// credentials come first.
+/// Returns the step without a document. Other removals that need the credentials come first.
 pub(super) fn plan_removal(cx: &StepCx<'_>, key: &Key, have: &Observed) -> StepDecision {
     let Some(applied) = deletion_of(have) else { return orphan() };
     let public_key = have.text("public_key").and_then(|key| PublicKey::new(key).ok());
@@ -149,8 +142,7 @@ pub(super) fn plan_removal(cx: &StepCx<'_>, key: &Key, have: &Observed) -> StepD
     }
 }
 
-/// Gives the authorisation back, unless its accounts belong to another merchant, which would lose
-/// them.
+/// Gives the authorisation back, unless that would take the accounts from another merchant.
 fn deauthorise(
     cx: &StepCx<'_>,
     key: &Key,
@@ -172,12 +164,10 @@ fn deauthorise(
     let web_url = web_url.map(|url| url.trim_end_matches('/').to_owned());
     let effect = deauthorise_merchant(EffectContext { web_url, ..new }, public_key);
     let reason = Reason::Removal(Box::new(RemovalStatus::Deauthorised));
-    let draft = StepDecision::idle(PlannedAction::Delete, reason);
-    draft.with_work(StepWork::Effect(effect)).ready()
+    StepDecision::idle(PlannedAction::Delete, reason).with_work(StepWork::Effect(effect)).ready()
 }
 
-/// Reads a merchant whose code was exchanged, and whose document was removed before the first
-/// reading.
+/// Reads a connected merchant whose document was removed before the first reading.
 fn read_first(cx: &StepCx<'_>, key: &Key, applied: &AppliedSpec) -> StepDecision {
     let said = applied.spec.get("mode").cloned();
     let Some(mode) = said.and_then(|mode| serde_json::from_value(mode).ok()) else {
@@ -187,8 +177,7 @@ fn read_first(cx: &StepCx<'_>, key: &Key, applied: &AppliedSpec) -> StepDecision
         return draft;
     }
     let reading = reading(CREDENTIALS, key, mode, applied);
-    let draft = StepDecision::idle(PlannedAction::Read, Reason::NotConnected);
-    draft.with_work(StepWork::Read(reading))
+    StepDecision::idle(PlannedAction::Read, Reason::NotConnected).with_work(StepWork::Read(reading))
 }
 
 pub(super) fn reading(

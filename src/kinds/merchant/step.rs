@@ -10,17 +10,15 @@ use crate::base::id::{Key, Mode};
 use crate::effects::merchants::authorization::exchange_code;
 use crate::effects::merchants::read::{CREDENTIALS, KEYS, SURVEY};
 use crate::effects::merchants::{ACCOUNTS, has_several};
-use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::merchant::authorization::{
     self, Authorization, authorization_of, foreign_reason, missing_approval,
 };
-use crate::kinds::merchant::zone;
-use crate::kinds::merchant::{APPLICATION_KIND, MerchantKind};
+use crate::kinds::merchant::{APPLICATION_KIND, MerchantKind, zone};
 use crate::kinds::planning::diff;
 use crate::kinds::planning::step::{
     StepCx, StepDecision, effect_context, mode_of, ready_state, reference,
 };
-use crate::kinds::remote::import_check::ImportCheck;
+use crate::kinds::register::KindRow;
 use crate::kinds::schema::kind::SpecSchema;
 use crate::kinds::secrets::redact;
 use crate::model::change::PlannedAction;
@@ -89,123 +87,115 @@ pub(crate) fn noon(date: NaiveDate, zone: &str) -> Option<DateTime<Utc>> {
     Some(local.with_timezone(&Utc))
 }
 
-impl ManifestKind for MerchantKind {
-    const IS_DELETABLE: bool = true;
-
-    fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
-        let spec = redact(MerchantKind::FIELDS, &manifest.spec, cx.digest_key);
-        let new = match effect_context(cx, manifest, &manifest.key, &spec) {
-            Ok(new) => new,
-            Err(reason) => return StepDecision::blocked(reason),
-        };
-        if let Some(refused) = authorization::refuse_live(cx, new.mode) {
-            return refused;
-        }
-        let applied = have.and_then(|have| have.applied.as_ref());
-        let changes =
-            diff::changes(applied.map(|applied| &applied.spec), &spec, MerchantKind::FIELDS);
-        if let Some(fixed) = applied.and_then(|_| changes.first()) {
-            let moved = Reason::CannotChange(vec![fixed.path.clone()]);
-            return StepDecision::blocked(moved).with_changes(changes);
-        }
-        let renewed = applied.is_some_and(|old| old.generation < new.applied.generation);
-        let have = have.filter(|_| !renewed);
-        let have = match have.map(|have| authorization_of(manifest, &spec, have)) {
-            Some(Authorization::Refused(reason)) => {
-                return StepDecision::blocked(reason).with_changes(changes);
-            }
-            Some(Authorization::Renewed) => None,
-            Some(Authorization::Valid) | None => have,
-        };
-        if let Some(reason) = have.and_then(|have| foreign_reason(cx, manifest, have)) {
-            return StepDecision::blocked(reason).with_changes(changes);
-        }
-        let draft = match next_missing(cx, manifest, have) {
-            Ok(Missing::Token(code)) => {
-                let work = StepWork::Effect(exchange_code(new, &code));
-                StepDecision::idle(PlannedAction::Create, Reason::NotConnected).with_work(work)
-            }
-            Ok(Missing::Reading(name, reason)) => {
-                let public_key = manifest.spec.pointer("/credentials/keys/public_key");
-                let reading = new.reading(name, json!({ "public_key": public_key }));
-                StepDecision::idle(PlannedAction::Read, reason).with_work(StepWork::Read(reading))
-            }
-            Ok(Missing::Nothing) => {
-                let noted = applied.is_some_and(|applied| *applied == new.applied);
-                let work = (!noted).then(|| StepWork::Record(new.applied));
-                let settled = StepDecision::idle(PlannedAction::Settled, Reason::Settled);
-                StepDecision { work, ..settled.ready() }
-            }
-            // A merchant that waits for an approval would change nothing now.
-            Err(reason @ (Reason::WaitsFor(_) | Reason::AwaitsApproval(_))) => {
-                StepDecision::idle(PlannedAction::Wait, reason)
-            }
-            Err(reason) => StepDecision::blocked(reason),
-        };
-        draft.with_changes(changes)
-    }
-
-    fn plan_removal(cx: &StepCx<'_>, key: &Key, have: &Observed) -> StepDecision {
-        authorization::plan_removal(cx, key, have)
-    }
-
-    fn assume_applied(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
-        let accounts = named_accounts(cx, manifest, "account").into_iter();
-        let accounts = accounts.map(|name| json!({"id": name, "name": name}));
-        let own = [(ASSUMED_CARDS, "MerchantAccount"), (ASSUMED_CHECKS, "AchAccount")];
-        let own = own.map(|(id, sort)| json!({"id": id, "name": id, "type": sort}));
-        let banks = named_accounts(cx, manifest, "bank_account").into_iter();
-        let banks = banks.map(|name| json!({"id": name, "name": name}));
-        let fed = json!({"id": "assumed_bank", "name": "assumed_bank", "processing_accounts": [ASSUMED_CARDS, ASSUMED_CHECKS]});
-        let facts = json!({
-            "token": true,
-            "connected": true,
-            "accounts": own.into_iter().chain(accounts).collect::<Vec<_>>(),
-            "primary_accounts": [ASSUMED_CARDS, ASSUMED_CHECKS],
-            "bank_accounts": banks.chain([fed]).collect::<Vec<_>>(),
-            "surveyed": true,
-            BINDING: {
-                "generation": manifest.annotations.generation,
-                "mode": "test",
-                "name": applied_name(cx, manifest),
-                "public_keys": ["assumed"],
-            },
-        });
-        Observed { facts, ..diff::applied_state(MerchantKind::FIELDS, cx, manifest) }
-    }
-
-    fn import_checks(_: &StepCx<'_>, _: &Manifest) -> Result<Vec<ImportCheck>, &'static str> {
+pub(crate) const ROW: KindRow = KindRow {
+    is_deletable: true,
+    plan_removal: authorization::plan_removal,
+    assume_applied,
+    import_checks: |_, _| {
         Err(
             "a merchant cannot be imported: its credentials open it, and `reckon apply` reads its objects",
         )
-    }
+    },
+    refresh_reads,
+    ..KindRow::new::<MerchantKind>(step)
+};
 
-    fn refresh_reads(
-        cx: &StepCx<'_>,
-        key: &Key,
-        spec: &Value,
-        have: &Observed,
-    ) -> Vec<RemoteReading> {
-        let (Some(applied), Some(mode)) = (&have.applied, mode_of(cx.view, key)) else {
-            return Vec::new();
-        };
-        if mode == Mode::Live && cx.live_refused.is_some() {
-            return Vec::new();
-        }
-        let keys = spec.pointer("/credentials/keys").is_some();
-        let asked = !have.fact("primary_accounts").is_null();
-        let names = if keys { vec![KEYS] } else { vec![CREDENTIALS, ACCOUNTS] };
-        let names = names.into_iter().filter(|name| *name != ACCOUNTS || asked);
-        let reading = |name| authorization::reading(name, key, mode, applied);
-        names.map(reading).collect()
+pub(super) fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
+    let spec = redact(MerchantKind::FIELDS, &manifest.spec, cx.digest_key);
+    let new = match effect_context(cx, manifest, &manifest.key, &spec) {
+        Ok(new) => new,
+        Err(reason) => return StepDecision::blocked(reason),
+    };
+    if let Some(refused) = authorization::refuse_live(cx, new.mode) {
+        return refused;
     }
+    let applied = have.and_then(|have| have.applied.as_ref());
+    let changes = diff::changes(applied.map(|applied| &applied.spec), &spec, MerchantKind::FIELDS);
+    if let Some(fixed) = applied.and_then(|_| changes.first()) {
+        let moved = Reason::CannotChange(vec![fixed.path.clone()]);
+        return StepDecision::blocked(moved).with_changes(changes);
+    }
+    let renewed = applied.is_some_and(|old| old.generation < new.applied.generation);
+    let have = have.filter(|_| !renewed);
+    let have = match have.map(|have| authorization_of(manifest, &spec, have)) {
+        Some(Authorization::Refused(reason)) => {
+            return StepDecision::blocked(reason).with_changes(changes);
+        }
+        Some(Authorization::Renewed) => None,
+        Some(Authorization::Valid) | None => have,
+    };
+    if let Some(reason) = have.and_then(|have| foreign_reason(cx, manifest, have)) {
+        return StepDecision::blocked(reason).with_changes(changes);
+    }
+    let draft = match next_missing(cx, manifest, have) {
+        Ok(Missing::Token(code)) => {
+            let work = StepWork::Effect(exchange_code(new, &code));
+            StepDecision::idle(PlannedAction::Create, Reason::NotConnected).with_work(work)
+        }
+        Ok(Missing::Reading(name, reason)) => {
+            let public_key = manifest.spec.pointer("/credentials/keys/public_key");
+            let reading = new.reading(name, json!({ "public_key": public_key }));
+            StepDecision::idle(PlannedAction::Read, reason).with_work(StepWork::Read(reading))
+        }
+        Ok(Missing::Nothing) => {
+            let noted = applied.is_some_and(|applied| *applied == new.applied);
+            let work = (!noted).then(|| StepWork::Record(new.applied));
+            let settled = StepDecision::idle(PlannedAction::Settled, Reason::Settled);
+            StepDecision { work, ..settled.ready() }
+        }
+        // A merchant that waits for an approval would change nothing now.
+        Err(reason @ (Reason::WaitsFor(_) | Reason::AwaitsApproval(_))) => {
+            StepDecision::idle(PlannedAction::Wait, reason)
+        }
+        Err(reason) => StepDecision::blocked(reason),
+    };
+    draft.with_changes(changes)
+}
+
+fn assume_applied(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
+    let accounts = named_accounts(cx, manifest, "account").into_iter();
+    let accounts = accounts.map(|name| json!({"id": name, "name": name}));
+    let own = [(ASSUMED_CARDS, "MerchantAccount"), (ASSUMED_CHECKS, "AchAccount")];
+    let own = own.map(|(id, sort)| json!({"id": id, "name": id, "type": sort}));
+    let banks = named_accounts(cx, manifest, "bank_account").into_iter();
+    let banks = banks.map(|name| json!({"id": name, "name": name}));
+    let fed = json!({"id": "assumed_bank", "name": "assumed_bank", "processing_accounts": [ASSUMED_CARDS, ASSUMED_CHECKS]});
+    let facts = json!({
+        "token": true,
+        "connected": true,
+        "accounts": own.into_iter().chain(accounts).collect::<Vec<_>>(),
+        "primary_accounts": [ASSUMED_CARDS, ASSUMED_CHECKS],
+        "bank_accounts": banks.chain([fed]).collect::<Vec<_>>(),
+        "surveyed": true,
+        BINDING: {
+            "generation": manifest.annotations.generation,
+            "mode": "test",
+            "name": applied_name(cx, manifest),
+            "public_keys": ["assumed"],
+        },
+    });
+    Observed { facts, ..diff::applied_state(MerchantKind::FIELDS, cx, manifest) }
+}
+
+fn refresh_reads(cx: &StepCx<'_>, key: &Key, spec: &Value, have: &Observed) -> Vec<RemoteReading> {
+    let (Some(applied), Some(mode)) = (&have.applied, mode_of(cx.view, key)) else {
+        return Vec::new();
+    };
+    if mode == Mode::Live && cx.live_refused.is_some() {
+        return Vec::new();
+    }
+    let keys = spec.pointer("/credentials/keys").is_some();
+    let asked = !have.fact("primary_accounts").is_null();
+    let names = if keys { vec![KEYS] } else { vec![CREDENTIALS, ACCOUNTS] };
+    let names = names.into_iter().filter(|name| *name != ACCOUNTS || asked);
+    let reading = |name| authorization::reading(name, key, mode, applied);
+    names.map(reading).collect()
 }
 
 /// Ids of the default accounts, for documents that name none.
 const ASSUMED_CARDS: &str = "assumed_cards";
 const ASSUMED_CHECKS: &str = "assumed_checks";
 
-/// Returns the names that the merchant's documents use in this field.
 fn named_accounts(cx: &StepCx<'_>, manifest: &Manifest, field: &str) -> BTreeSet<String> {
     let users = cx.view.users(&manifest.key).into_iter().filter_map(|user| cx.view.manifest(&user));
     let named =
@@ -213,7 +203,6 @@ fn named_accounts(cx: &StepCx<'_>, manifest: &Manifest, field: &str) -> BTreeSet
     named.collect()
 }
 
-/// Returns the business name on its application.
 fn applied_name(cx: &StepCx<'_>, manifest: &Manifest) -> Option<Value> {
     let application = reference(manifest, APPLICATION_KIND)?;
     cx.view.manifest(&application)?.spec.get("business_name").cloned()

@@ -26,8 +26,7 @@ pub fn issue(path: &str, name: &str) -> Option<Issue> {
     Some(Issue::error("reckon::merchant::timezone_unknown", path, message, help))
 }
 
-/// Returns the names most similar to `text`, best first; the last part of an IANA name is also
-/// compared alone.
+/// Returns the most similar names, best first; also compares the last part of an IANA name alone.
 fn nearest(text: &str) -> Vec<&'static str> {
     let text = text.to_lowercase().replace('_', " ");
     let names = TZ_VARIANTS.iter().map(|zone| zone.name());

@@ -24,7 +24,6 @@ const SUBMISSION: &str = "submission";
 #[derive(Clone, PartialEq, Serialize, derive_more::Debug)]
 #[debug("Spec {{ submission: {submission:?}, fields: {:?} }}", fields.keys().collect::<Vec<_>>())]
 pub struct MerchantApplicationSpec {
-    /// `complete`, or `sign_up` if the applicant completes it.
     pub submission: Submission,
     /// The fields that were written, in the order of the table; a secret is its source.
     #[serde(flatten)]
@@ -35,7 +34,6 @@ pub struct MerchantApplicationSpec {
 #[derive(Debug, Clone, Copy)]
 struct FieldTable {
     fields: &'static [ApplicationField],
-    /// Names beside the fields.
     beside: &'static [&'static str],
     names: &'static LazyLock<Vec<&'static str>>,
 }
@@ -60,15 +58,6 @@ enum FieldName {
     Field(&'static ApplicationField),
 }
 
-impl FieldName {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Beside(name) => name,
-            Self::Field(field) => field.name,
-        }
-    }
-}
-
 impl<'de> Deserialize<'de> for MerchantApplicationSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut fields = deserializer.deserialize_map(FieldsSeed(APPLICATION))?;
@@ -89,13 +78,16 @@ impl<'de> Visitor<'de> for FieldsSeed {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let FieldTable { fields, beside, names } = self.0;
         let mut found = Map::new();
-        while let Some(named) = map.next_key_seed(FieldNameSeed(self.0))? {
-            let value = map.next_value_seed(FieldValueSeed(named))?;
-            found.insert(named.name().to_owned(), value);
+        while let Some(name) = map.next_key::<String>()? {
+            let beside = beside.iter().find(|one| **one == name).map(|one| FieldName::Beside(one));
+            let field = || fields.iter().find(|field| field.name == name).map(FieldName::Field);
+            let named = beside.or_else(field);
+            let named = named.ok_or_else(|| A::Error::unknown_field(&name, names))?;
+            found.insert(name, map.next_value_seed(FieldValueSeed(named))?);
         }
-        let order = self.0.names.iter();
-        Ok(order.filter_map(|name| found.remove_entry(*name)).collect())
+        Ok(names.iter().filter_map(|name| found.remove_entry(*name)).collect())
     }
 }
 
@@ -104,20 +96,6 @@ impl<'de> DeserializeSeed<'de> for FieldsSeed {
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_map(self)
-    }
-}
-
-struct FieldNameSeed(FieldTable);
-
-impl<'de> DeserializeSeed<'de> for FieldNameSeed {
-    type Value = FieldName;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<FieldName, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        let FieldTable { fields, beside, names } = self.0;
-        let beside = beside.iter().find(|one| **one == name).map(|one| FieldName::Beside(one));
-        let field = || fields.iter().find(|field| field.name == name).map(FieldName::Field);
-        beside.or_else(field).ok_or_else(|| D::Error::unknown_field(&name, names))
     }
 }
 

@@ -18,9 +18,7 @@ use crate::model::manifest::Manifest;
 use crate::model::state::drift::{FieldChange, is_leaf, is_unknown};
 use crate::model::state::observed::Observed;
 
-/// Replacement for a private value.
 const HIDDEN: &str = "•••";
-/// Replacement for an unknown value.
 const NOT_KNOWN: &str = "(not known)";
 
 /// Returns every field that differs, in path order; fields that only steer `reckon` never differ.
@@ -74,9 +72,7 @@ pub(crate) fn pointer(path: &str) -> String {
 
 /// Renders a leaf for people: an amount in its currency, a private value as dots.
 fn render_leaf(value: Option<&Value>) -> Value {
-    let Some(value) = value else {
-        return Value::Null;
-    };
+    let Some(value) = value else { return Value::Null };
     if value.get("digest").is_some() {
         return Value::from(HIDDEN);
     }
@@ -86,8 +82,7 @@ fn render_leaf(value: Option<&Value>) -> Value {
     amount(value).map_or_else(|| value.clone(), |money| Value::from(money.to_string()))
 }
 
-/// Returns the money of a canonical amount, in the service's default currency if it names none
-/// (service-facts 33).
+/// Returns a canonical amount; without a currency, in the service's default (service-facts 33).
 pub fn amount(value: &Value) -> Option<Money> {
     let minor = value.get("minor")?.as_i64()?;
     let code = value.get("currency").and_then(Value::as_str);

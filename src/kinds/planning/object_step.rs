@@ -1,7 +1,6 @@
 //! Step of a resource whose remote object is created once and then changed in place.
 //!
-//! A reference whose name changed and whose meaning did not is no change: its target was moved
-//! (`reckon.dev/moved-from`).
+//! A reference to a target that was moved (`reckon.dev/moved-from`) is no change.
 
 use serde_json::Value;
 
@@ -26,9 +25,7 @@ pub type ChangeEffect<'a> =
 #[derive(derive_more::Debug)]
 #[debug("Object({money:?})")]
 pub struct ObjectEffects<'a> {
-    /// Returns the effect that creates it, or the missing prerequisite.
     pub create: &'a dyn Fn(EffectContext) -> Result<Effect, Reason>,
-    /// Returns the effect that changes these fields of it.
     pub change: ChangeEffect<'a>,
     /// The money that its creation sets in motion.
     pub money: Vec<MoneyMove>,
@@ -47,8 +44,7 @@ pub fn plan_object(
     let Some(merchant) = merchant_of(manifest) else {
         return StepDecision::blocked(unsuitable("the document names no merchant"));
     };
-    let made =
-        have.filter(|have| have.exists && generation(have) >= manifest.annotations.generation);
+    let made = have.filter(|have| exists_in_generation(manifest, have));
     let before = made.and_then(|have| have.applied.as_ref()).map(|applied| &applied.spec);
     let after = redact(fields, &manifest.spec, cx.digest_key);
     let after = with_former_references(cx, manifest, made, after);
@@ -90,8 +86,7 @@ fn import_required(manifest: &Manifest, have: Option<&Observed>) -> Option<Reaso
     })
 }
 
-/// Marks a difference as drift if another party made it. A difference that returns repeatedly is
-/// left alone.
+/// Marks a difference that another party made as drift. One that returns repeatedly is left alone.
 fn with_drift(have: &Observed, manifest: &Manifest, draft: StepDecision) -> StepDecision {
     let known = Drift::of(have).filter(|known| known.digest == manifest.digest);
     let Some(known) = known.filter(|_| draft.verdict == PlannedAction::Update) else {
@@ -147,8 +142,7 @@ fn unchanged_step(
     StepDecision { ready, work, ..StepDecision::idle(PlannedAction::Settled, reason) }
 }
 
-/// Computes the step with differences: fields that cannot change block it, the others are sent
-/// together.
+/// Computes the step with differences: an unchangeable field blocks it, others are sent together.
 fn changed_step(
     have: &Observed,
     context: Result<EffectContext, Reason>,
@@ -191,17 +185,17 @@ pub fn refuse_change(
     Err(Reason::CannotChange(paths_of(changes).collect()))
 }
 
-/// Returns whether any of these changes takes a fresh token.
 pub fn needs_token(fields: &[SpecField], changes: &[FieldChange]) -> bool {
     changes.iter().any(|change| mutability_of(fields, &change.path) == Mutability::ReplaceByToken)
 }
 
-fn generation(have: &Observed) -> u32 {
-    have.applied.as_ref().map_or(0, |applied| applied.generation)
+/// Returns whether an object exists that is not older than the document's generation.
+pub(crate) fn exists_in_generation(manifest: &Manifest, have: &Observed) -> bool {
+    let generation = have.applied.as_ref().map_or(0, |applied| applied.generation);
+    have.exists && generation >= manifest.annotations.generation
 }
 
-/// Returns the desired spec with every reference written as in the applied one, where both mean the
-/// same.
+/// Returns the desired spec; a reference of the same meaning is written as in the applied one.
 pub(crate) fn with_former_references(
     cx: &StepCx<'_>,
     manifest: &Manifest,

@@ -1,5 +1,4 @@
-//! Computes the next step of one resource, with or without a document: the parts that all kinds
-//! share.
+//! The next step of one resource, with or without a document: the parts that all kinds share.
 //!
 //! Pure: known state is passed in as values, and the step is returned as data. A kind adds only the
 //! creation, the changes and the removal of its remote object.
@@ -23,19 +22,16 @@ use crate::model::state::observed::{AppliedSpec, Observed};
 
 /// Reads of other resources that a step may make.
 pub trait PlanningView {
-    /// Returns the valid manifest of a resource.
     fn manifest(&self, key: &Key) -> Option<Arc<Manifest>>;
     fn observed_state(&self, key: &Key) -> Option<Arc<Observed>>;
     fn is_ready(&self, key: &Key) -> bool;
     /// Returns the valid manifests that refer to a resource.
     fn users(&self, key: &Key) -> Vec<Key>;
-    /// Returns the resources without a document that will be removed and still use this one: they
-    /// are removed first.
+    /// Returns the removable resources that still use this one: they are removed first.
     fn removable_users(&self, _: &Key) -> Vec<Key> {
         Vec::new()
     }
-    /// Returns the resources of this merchant with an unsettled effect: without its credentials
-    /// none could be settled.
+    /// Returns the merchant's resources with an unsettled effect, which needs its credentials.
     fn unsettled_keys(&self, _: &Key) -> Vec<Key> {
         Vec::new()
     }
@@ -49,13 +45,11 @@ pub struct StepCx<'a> {
     pub partner: &'a str,
     /// Key of the digests that replace private values.
     pub digest_key: &'a [u8; 32],
-    /// State of other resources.
     pub view: &'a dyn PlanningView,
     /// `doubt.contact`: the policy of a contact that sets none itself.
     pub on_doubt: OnDoubt,
     /// Reason why live merchants are refused, if they are.
     pub live_refused: Option<&'a str>,
-    /// Present time, which decides what is due today.
     pub now: DateTime<Utc>,
 }
 
@@ -64,14 +58,10 @@ pub struct StepCx<'a> {
 pub struct StepDecision {
     pub verdict: PlannedAction,
     pub reason: Reason,
-    /// Differences, field by field.
     pub changes: Vec<FieldChange>,
-    /// Money set in motion.
     pub money: Vec<MoneyMove>,
     pub ready: bool,
-    /// Work that can be done now.
     pub work: Option<StepWork>,
-    /// Effect that a person may request.
     pub on_demand: Option<Effect>,
     /// The existing object that the new one replaces, if it stays payable.
     pub replaces: Option<Box<Replaced>>,
@@ -80,7 +70,6 @@ pub struct StepDecision {
 }
 
 impl StepDecision {
-    /// Returns a draft without work.
     pub fn idle(verdict: PlannedAction, reason: Reason) -> Self {
         Self {
             verdict,
@@ -127,7 +116,6 @@ pub fn merchant_of<S>(manifest: &Manifest<S>) -> Option<Key> {
     reference(manifest, MERCHANT)
 }
 
-/// The kind that owns credentials and a mode.
 pub const MERCHANT: &str = "Merchant";
 
 /// Returns the mode of a merchant: from its manifest, else as last read.
@@ -145,8 +133,8 @@ pub fn effect_context(
     merchant: &Key,
     redacted: &Value,
 ) -> Result<EffectContext, Reason> {
-    let mode = mode_of(cx.view, merchant);
-    let mode = mode.ok_or_else(|| Reason::WaitsFor(vec![merchant.clone()]))?;
+    let mode =
+        mode_of(cx.view, merchant).ok_or_else(|| Reason::WaitsFor(vec![merchant.clone()]))?;
     Ok(effect_context_in(cx, manifest, merchant, mode, redacted))
 }
 
@@ -271,7 +259,6 @@ pub fn wait(reason: Reason) -> StepDecision {
     StepDecision::idle(PlannedAction::Wait, reason).ready()
 }
 
-/// Returns the current name of a resource.
 pub fn current_key(cx: &StepCx<'_>, key: &Key) -> Key {
     let mut now = key.clone();
     while let Some(next) = cx.view.observed_state(&now).and_then(|known| known.moved_to.clone()) {

@@ -49,9 +49,7 @@ pub(super) fn select<'a>(
     manifest: &Manifest,
     owner: &'a Observed,
 ) -> Result<Option<&'a Value>, Reason> {
-    let Some(accounts) = owner.fact("accounts").as_array() else {
-        return Ok(None);
-    };
+    let Some(accounts) = owner.fact("accounts").as_array() else { return Ok(None) };
     let takes = takes(cx, manifest);
     if let Some(wanted) = manifest.spec.get("account").and_then(Value::as_str) {
         let account = find_account(owner.fact("accounts"), wanted, "account")?;
@@ -61,9 +59,7 @@ pub(super) fn select<'a>(
         }
         return Ok(Some(account));
     }
-    let Some(takes) = takes else {
-        return Ok(None);
-    };
+    let Some(takes) = takes else { return Ok(None) };
     let fitting: Vec<&Value> = accounts.iter().filter(|one| is_of(one, takes)).collect();
     primary(&fitting, owner, takes).map(Some)
 }
@@ -73,7 +69,6 @@ fn is_of(account: &Value, kind: &str) -> bool {
     account.get("type").and_then(Value::as_str).is_none_or(|own| own == kind)
 }
 
-/// Returns the account that the service uses by default.
 fn primary<'a>(fitting: &[&'a Value], owner: &Observed, takes: &str) -> Result<&'a Value, Reason> {
     let paid = if takes == "AchAccount" { "eChecks" } else { "cards" };
     if let [only] = fitting {
@@ -97,8 +92,7 @@ fn primary<'a>(fitting: &[&'a Value], owner: &Observed, takes: &str) -> Result<&
     }
 }
 
-/// Checks that the merchant and the account allow recurring charges (partner-api, Gateway
-/// credentials).
+/// Checks that merchant and account allow recurring charges (partner-api, Gateway credentials).
 pub(super) fn allow(cx: &StepCx<'_>, manifest: &Manifest, owner: &Observed) -> Result<(), Reason> {
     if flag_is(owner.fact("reference_required"), true) {
         let why = "the merchant requires a reference with every payment, and the service documents \
@@ -127,9 +121,8 @@ pub(super) fn flag_is(flag: &Value, wanted: bool) -> bool {
     *flag == Value::Bool(wanted) || flag.as_str() == Some(text)
 }
 
-/// Returns the id of the account that is paid, `None` if unknown. If the merchant's accounts cannot
-/// be read, the document's name is used as the id. Money of another currency than the account's is
-/// never sent.
+/// Returns the id of the account that is paid, `None` if unknown. Without readable accounts it is
+/// the document's name. Money of another currency is never sent.
 pub(super) fn id(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -162,8 +155,7 @@ pub(super) fn is_trust(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Obser
     account.is_some_and(|account| flag_is(&account["trust_account"], true))
 }
 
-/// Returns the bank account whose surcharge applies: the one that the account pays into, for a
-/// trust account the trust one.
+/// Returns the bank account whose surcharge applies: that of the account; for trust, the trust one.
 pub(super) fn deposit(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -190,17 +182,14 @@ pub(super) fn deposit(
     }
 }
 
-/// Age beyond which an answer is requested again.
 const VALID_FOR: TimeDelta = TimeDelta::hours(1);
 
 #[derive(Debug)]
 pub(super) enum SurchargeQuote {
-    /// The document requests none.
     Unwanted,
     /// The surcharge and the total, in minor units.
     Known {
         surcharge: i64,
-        /// The amount with the surcharge.
         total: i64,
     },
     /// The service must be asked; holds the subject of the reading.
@@ -214,7 +203,6 @@ pub(super) fn amount_before_surcharge(spec: &Value) -> Option<Money> {
     amount(spec.get("first_amount").or_else(|| spec.get("amount"))?)
 }
 
-/// Returns the known surcharge that a document requests.
 pub(super) fn quote(
     cx: &StepCx<'_>,
     manifest: &Manifest,

@@ -26,9 +26,7 @@ use crate::model::manifest::Manifest;
 use crate::model::plan::Reason;
 use crate::model::state::observed::{AppliedSpec, Observed};
 
-/// Meaning of the amount that occurrences no longer collect.
 const NO_LONGER: &str = "no_longer_collected_per_occurrence";
-/// Meaning of a pending amount that is not collected.
 const PENDING: &str = "pending_not_collected";
 /// Names of the steps, for the digests of their refusals.
 const CANCEL: &str = "recurring.cancel";
@@ -163,14 +161,12 @@ impl ChargeEnding<'_> {
         })
     }
 
-    /// Returns whether its last day was set because its document was removed, and is still the
-    /// same.
+    /// Returns whether its last day was set for the removal of its document, and is the same.
     fn end_was_set(&self) -> bool {
         let end = self.have.fact("end");
         !end.is_null() && self.applied.spec.pointer("/schedule/end") == Some(end)
     }
 
-    /// Returns whether the service answered that it has no such path.
     fn cannot_cancel(&self) -> bool {
         let wish = step_digest(self.applied, CANCEL);
         let refusal = self.have.refusal.as_ref().filter(|refusal| refusal.digest == wish);
@@ -192,7 +188,6 @@ impl ChargeEnding<'_> {
         [MoneyMove { amount: each, mode, meaning: NO_LONGER }].into_iter().chain(pending).collect()
     }
 
-    /// Describes the steps, and the payment that is not collected.
     fn describe(&self) -> String {
         let way = if self.end_was_set() || self.cannot_cancel() {
             "the last day is set to that of the pending payment, which is ignored"

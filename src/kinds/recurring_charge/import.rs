@@ -13,9 +13,8 @@ use crate::base::money::{Currency, Money};
 use crate::effects::core::context::{copy_fields, set_optional};
 use crate::effects::recurring::recurring_facts;
 use crate::kinds::planning::step::{MERCHANT, StepCx, reference, text};
-use crate::kinds::recurring_charge::RecurringChargeKind;
-use crate::kinds::recurring_charge::account;
 use crate::kinds::recurring_charge::request::amount_per_occurrence;
+use crate::kinds::recurring_charge::{RecurringChargeKind, account};
 use crate::kinds::remote::import_check::{ImportCheck, OnMismatch};
 use crate::kinds::remote::readback::{
     ImportTemplate, ImportTemplateCx, ReadBack, ReadBackField, WireForm,
@@ -46,8 +45,7 @@ fn import_facts(item: &Value) -> Value {
     facts
 }
 
-/// Recurring charges. `schedule.start` is left out: it is meaningless once the first occurrence
-/// exists.
+/// `schedule.start` is left out: it is meaningless once the first occurrence exists.
 pub(crate) static CHARGES: ReadBack = ReadBack {
     list_name: "recurring charges",
     list: || Call::to::<ListRecurring>(&[]),
@@ -100,7 +98,6 @@ pub(super) fn import_template(
     Ok(ImportTemplate { kind: RecurringChargeKind::NAME, name, spec })
 }
 
-/// Returns the saved method whose number the charge uses.
 fn charged_method(cx: &ImportTemplateCx<'_>, item: &Value) -> Result<String, String> {
     let shown = item.get("method").unwrap_or(&Value::Null);
     let number = shown.get("number").or_else(|| shown.get("account_number"));
@@ -198,8 +195,7 @@ fn method_check(cx: &StepCx<'_>, manifest: &Manifest) -> Option<ImportCheck> {
     Some(expect(number, saved.fact("last4"), OnMismatch::ChangeByLastDigits))
 }
 
-/// Requires the first date, which is meaningless once a payment was attempted: it is compared only
-/// before.
+/// Requires the first date, but only before a payment was attempted: later it is meaningless.
 fn start_check(manifest: &Manifest) -> Option<ImportCheck> {
     let want = manifest.spec.pointer("/schedule/start")?.clone();
     let on_mismatch = OnMismatch::ChangeBeforeFirstPayment;

@@ -1,12 +1,11 @@
 //! Details of the method that pays, as a recurring charge carries them.
 //!
-//! The service copies the details when the charge is created. A change of the saved method, or
-//! another method, therefore reaches the charge only by a fresh one-time token (gateway-api, PATCH
-//! /v1/recurring/charges/{id}). The applied spec holds a digest of the details, at a path beneath
-//! `method`. Details from a payer are in no document: then the payer's page supplies a token for
-//! the charge, too (`given`). That token is used only after the method itself was saved by the token
-//! that came with it. If none arrived, or it was of no use, the step reports that the charge still
-//! pays by the earlier details.
+//! The service copies the details when the charge is created. Other details therefore reach the
+//! charge only by a fresh one-time token (gateway-api, PATCH /v1/recurring/charges/{id}). The
+//! applied spec holds a digest of the details. Details from a payer are in no document: then the
+//! payer's page supplies a token for the charge, too (`given`). That token is used only after the
+//! method itself was saved by the token that came with it. If none arrived, or it was of no use,
+//! the step reports that the charge still pays by the earlier details.
 
 use std::sync::Arc;
 
@@ -19,12 +18,9 @@ use crate::effects::methods::save::{FreshToken, create_token_for, good_until};
 use crate::effects::recurring::change::{
     change_recurring, change_recurring_by_intake, renew_recurring,
 };
-use crate::kinds::planning::step::{
-    MERCHANT, StepCx, StepDecision, ready_state, reference, unsuitable,
-};
-use crate::kinds::recurring_charge::RecurringChargeKind;
-use crate::kinds::recurring_charge::account;
+use crate::kinds::planning::step::{StepCx, StepDecision, ready_state, reference, unsuitable};
 use crate::kinds::recurring_charge::request::ChangeBody;
+use crate::kinds::recurring_charge::{RecurringChargeKind, account};
 use crate::kinds::saved_method::SavedMethodKind;
 use crate::kinds::saved_method::source::{applied_state, given_details, is_intake, source};
 use crate::kinds::schema::kind::SpecSchema;
@@ -36,7 +32,6 @@ use crate::model::plan::Reason;
 use crate::model::state::observed::{AppliedSpec, Observed};
 use crate::model::state::token_attachment::{AwaitedDetails, SuppliedToken};
 
-/// The path of the digest.
 pub(super) const DETAILS: &str = "method.details";
 /// Domain label that separates this digest from all others under the same key.
 const LABEL: &str = "method-details";
@@ -81,7 +76,6 @@ pub(super) fn payer_method(cx: &StepCx<'_>, manifest: &Manifest) -> Option<Arc<M
     is_intake(&method.spec).then_some(method)
 }
 
-/// Returns whether the charge is complete.
 pub(super) fn is_over(have: &Observed) -> bool {
     have.text("status") == Some("COMPLETED")
 }
@@ -94,8 +88,7 @@ pub(super) fn digest(cx: &StepCx<'_>, redacted: &Value) -> Value {
     json!({"digest": keyed_digest(cx.digest_key, LABEL, &canonical(&details)).short()})
 }
 
-/// Sets the details that a new charge copies: those saved at the service, which the document may be
-/// ahead of.
+/// Sets the details that a new charge copies: the saved ones, which the document may be ahead of.
 pub(super) fn with_saved_details(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -124,19 +117,14 @@ pub(super) fn renew(
     let unknown = || unsuitable("the applied state of the charge is unknown");
     let known = have.ok_or_else(unknown)?;
     let applied = known.applied.as_ref().ok_or_else(unknown)?;
-    let owner = reference(manifest, MERCHANT).ok_or_else(unknown)?;
-    account::allow(cx, manifest, &*ready_state(cx, &owner)?)?;
+    account::allow(cx, manifest, &*ready_state(cx, &new.merchant)?)?;
     if let Some(method) = payer_method(cx, manifest) {
         let waits = || awaits_payer(cx, &method, OTHER);
         let given = usable_token(cx, manifest, Some(known)).ok_or_else(waits)?;
         let new = with_combined_digest(new, given.brought.digest);
         let effect = change_recurring(new, target, changed.body, changed.text);
-        return Ok(change_recurring_by_intake(
-            effect,
-            source(&method.spec).method_type,
-            &given.saved,
-            &given.brought,
-        ));
+        let sort = source(&method.spec).method_type;
+        return Ok(change_recurring_by_intake(effect, sort, &given.saved, &given.brought));
     }
     let method = written_method(cx, manifest)?;
     let source = source(&method.spec);
@@ -187,8 +175,7 @@ pub(super) struct ChargeToken {
     pub(super) applied: AppliedSpec,
 }
 
-/// Returns the token that was supplied for a charge, once it may be used: the method is saved by
-/// the token that came with it.
+/// Returns the supplied token once it may be used: the method is saved by the one beside it.
 pub(super) fn usable_token(
     cx: &StepCx<'_>,
     manifest: &Manifest,

@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 
 use crate::base::id::Key;
 use crate::base::money::Money;
-use crate::base::schedule::Schedule;
-use crate::base::schedule::{RecurrenceLimits, occurrences};
+use crate::base::schedule::{RecurrenceLimits, Schedule, occurrences};
 use crate::effects::core::context::{copy_fields, set_field, set_optional};
 use crate::kinds::merchant::zone;
 use crate::kinds::planning::diff::amount;
@@ -69,7 +68,6 @@ pub(super) fn charge_now_body(
     Ok(body)
 }
 
-/// Builds the fields for payer, amount and account.
 fn payment(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -95,9 +93,7 @@ fn limits(spec: &Value, body: &mut Value) {
 /// Body of a PATCH, but for a method.
 #[derive(Debug)]
 pub(super) struct ChangeBody<'a> {
-    /// The top-level fields that changed.
     pub(super) body: Value,
-    /// The description, if it changed.
     pub(super) text: Option<&'a str>,
 }
 
@@ -131,8 +127,7 @@ pub(super) fn change_body<'a>(
     Ok(ChangeBody { body, text })
 }
 
-/// Rejects changes that a PATCH cannot make: it keeps every field that it does not name, and it has
-/// no currency.
+/// Rejects changes that a PATCH cannot make: it keeps unnamed fields, and has no currency.
 fn check_changeable(spec: &Value, have: Option<&Observed>) -> Result<(), Reason> {
     let before = have.and_then(|have| have.applied.as_ref()).map(|applied| &applied.spec);
     let currency = |spec: &Value| spec.get("amount").and_then(amount).map(Money::currency);
@@ -165,8 +160,7 @@ fn unit_differs(spec: &Value, before: Option<&Value>) -> bool {
     before.and_then(unit) != unit(spec)
 }
 
-/// Rejects a schedule that starts today, in the service's terms. Not checked while the merchant's
-/// time zone is unknown.
+/// Rejects a schedule that starts today for the merchant, where the time zone is known.
 pub(super) fn refuse_start_today(cx: &StepCx<'_>, manifest: &Manifest) -> Result<(), Reason> {
     let start = manifest.spec.pointer("/schedule/start").and_then(Value::as_str);
     let start = start.and_then(|start| start.parse::<NaiveDate>().ok());
@@ -180,8 +174,7 @@ pub(super) fn refuse_start_today(cx: &StepCx<'_>, manifest: &Manifest) -> Result
     }
 }
 
-/// Returns the merchant's current date, in its document's zone, else in the zone read from the
-/// service.
+/// Returns the merchant's current date, in its document's zone, else in the service's.
 pub(super) fn today_of(cx: &StepCx<'_>, merchant: &Key) -> Option<NaiveDate> {
     let said = cx.view.manifest(merchant);
     let said = said.as_ref().and_then(|said| said.spec.get("timezone")?.as_str());
@@ -191,11 +184,9 @@ pub(super) fn today_of(cx: &StepCx<'_>, merchant: &Key) -> Option<NaiveDate> {
     Some(cx.now.with_timezone(&zone).date_naive())
 }
 
-/// Months of a schedule that are listed.
 const MONTHS: u32 = 12;
 
-/// Returns the payments from this day on, within twelve months of the first one. A schedule without
-/// a start begins on this day.
+/// Returns twelve months of payments from this day on. A schedule without a start begins then.
 pub(super) fn due_payments(spec: &Value, from: NaiveDate) -> Vec<(NaiveDate, Money)> {
     let money = spec.get("amount").and_then(amount);
     let schedule = || {

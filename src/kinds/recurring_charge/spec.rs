@@ -6,10 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
+use crate::base::decode::problem::DecodeProblem;
 use crate::base::schedule::{Day, IntervalUnit, Schedule};
+use crate::kinds::decode_error::clean;
 use crate::kinds::schema::kind::{SpecField, spec_fields};
 use crate::kinds::schema::values::{Amount, RefusedField, WholeNumber};
-use crate::kinds::secrets::field_of;
 use crate::model::issue::Issue;
 
 /// Recurring charge, which a saved method pays by a schedule (gateway-api, POST
@@ -19,39 +20,25 @@ use crate::model::issue::Issue;
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Spec")]
 pub struct RecurringChargeSpec {
-    /// The merchant that is paid.
     pub merchant: String,
-    /// The saved method that pays; none with `from_charge`.
     pub method: Option<String>,
-    /// The amount of each occurrence.
     pub amount: Amount,
-    /// The amount of the first charge, if it differs.
     pub first_amount: Option<Amount>,
-    /// A text of the merchant's own; reckon adds its mark when the text is sent. The documents name
-    /// no limit.
+    /// reckon adds its mark when the text is sent. The documents name no limit.
     pub description: Option<String>,
-    /// The account that is paid, by its name or id; left out, the primary one.
     pub account: Option<String>,
-    /// Scheduled payments after which the charge is complete.
     pub max_occurrences: Option<WholeNumber>,
-    /// The total after which the charge is complete.
     pub max_amount: Option<Amount>,
-    /// The due dates of payments.
     pub schedule: ScheduleSpec,
-    /// The time of the first payment.
     #[serde(default, skip_serializing_if = "is_default")]
     pub first_charge: FirstCharge,
-    /// `apply` adds a surcharge to a charge made now.
     #[serde(default, skip_serializing_if = "is_default")]
     pub surcharge: Surcharge,
-    /// The earlier charge whose method and customer are used.
     pub from_charge: Option<String>,
-    /// Not accepted: carries the mark.
     #[serde(default, skip_serializing)]
     pub reference: RefusedField,
 }
 
-/// The time of the first payment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FirstCharge {
@@ -62,7 +49,6 @@ pub enum FirstCharge {
     Now,
 }
 
-/// Surcharge on a charge made now.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Surcharge {
@@ -85,22 +71,16 @@ const YEAR_DAYS: u64 = 366;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScheduleSpec {
-    /// The first date that may be due, `YYYY-MM-DD`; none if the first charge is made now.
     pub start: Option<String>,
-    /// The unit of the interval: day, week or month.
     pub interval_unit: IntervalUnit,
-    /// The interval in units.
     pub interval_delay: WholeNumber,
-    /// The last date that may be due, `YYYY-MM-DD`.
     pub end: Option<String>,
-    /// Days within each week or month.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub days: Vec<String>,
 }
 
 impl ScheduleSpec {
-    /// Returns every issue; `now` means that the first charge is made now, so that no start is
-    /// written.
+    /// Returns every issue; with `now` the first charge is made now, and no start is written.
     pub(super) fn issues(&self, now: bool) -> Vec<Issue> {
         let mut issues = Vec::new();
         let start = match &self.start {
@@ -199,9 +179,6 @@ pub(super) const FIELDS: &[SpecField] = spec_fields! {
 
 /// Returns the issue of a missing field, worded as by the decoder.
 pub(super) fn missing_field_issue(path: &str) -> Issue {
-    let name = path.rsplit('.').next().unwrap_or_default();
-    let doc = field_of(FIELDS, path).map_or("", |field| field.doc);
-    let message = format!("the field `{name}` is missing");
-    let help = format!("add `{name}`: {}", doc.trim_end_matches('.'));
-    Issue::error("reckon::spec::missing_field", path, message, help).underline_key()
+    let (parent, name) = path.rsplit_once('.').unwrap_or((".", path));
+    clean(FIELDS, parent, DecodeProblem::MissingField { name: name.to_owned() }).issue()
 }

@@ -5,27 +5,25 @@ use chrono::{DateTime, Months, NaiveDate, Utc};
 use serde_json::{Value, json};
 
 use crate::base::clock::timestamp;
-use crate::base::id::{Key, RemoteId};
+use crate::base::id::RemoteId;
 use crate::base::money::Money;
 use crate::effects::core::context::{EffectContext, read_before};
 use crate::effects::payments::charge::SURCHARGE;
 use crate::effects::recurring::change::change_recurring;
 use crate::effects::recurring::first_charge::charge_now;
 use crate::effects::recurring::{create_recurring, schedule_charge};
-use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::planning::diff::{self, amount};
 use crate::kinds::planning::object_step::{ObjectEffects, needs_token, plan_object};
 use crate::kinds::planning::step::{
-    self, MERCHANT, StepCx, StepDecision, mode_of, ready_state, reference, text, unsuitable,
+    MERCHANT, StepCx, StepDecision, mode_of, ready_state, reference, referenced_key, text,
+    unsuitable,
 };
-use crate::kinds::recurring_charge::RecurringChargeKind;
 use crate::kinds::recurring_charge::account::{
     self, SurchargeQuote, amount_before_surcharge, quote,
 };
-use crate::kinds::recurring_charge::import::CHARGES;
-use crate::kinds::recurring_charge::{ending, method, request};
-use crate::kinds::remote::import_check::ImportCheck;
-use crate::kinds::remote::readback::ReadBack;
+use crate::kinds::recurring_charge::import::{CHARGES, import_checks};
+use crate::kinds::recurring_charge::{RecurringChargeKind, ending, method, request};
+use crate::kinds::register::KindRow;
 use crate::kinds::saved_method::SavedMethodKind;
 use crate::kinds::saved_method::step::method_health;
 use crate::kinds::schema::kind::SpecSchema;
@@ -35,19 +33,17 @@ use crate::model::issue::Issue;
 use crate::model::manifest::Manifest;
 use crate::model::plan::Reason;
 use crate::model::state::health::{ConditionStatus, Health, Payment, PaymentResult, Payments};
-use crate::model::state::observed::{AppliedSpec, Observed};
+use crate::model::state::observed::Observed;
 
 /// Meanings of the amount of each scheduled payment, and of the same into a trust account.
 const PER_OCCURRENCE: [&str; 2] =
     ["collected_per_occurrence", "collected_per_occurrence_into_trust"];
-/// Meanings of the amount charged now.
 const NOW: [&str; 2] = ["charged_now", "charged_now_into_trust"];
 /// Meanings of the amount charged now while the surcharge is unknown.
 const NOW_AND_MORE: [&str; 2] =
     ["charged_now_before_surcharge", "charged_now_into_trust_before_surcharge"];
 
-/// Returns the reason why the charge is not ready. Ready means active, or completed by its own
-/// limits.
+/// Returns the reason why the charge is neither active nor completed by its own limits.
 fn unready(have: &Observed) -> Option<Reason> {
     match have.text("status") {
         Some("ACTIVE" | "COMPLETED") | None => None,
@@ -63,9 +59,7 @@ fn create(
 ) -> Result<Effect, Reason> {
     let spec = &manifest.spec;
     request::refuse_start_today(cx, manifest)?;
-    let merchant = reference(manifest, MERCHANT);
-    let merchant = merchant.ok_or_else(|| unsuitable("the charge names no merchant"))?;
-    let owner = ready_state(cx, &merchant)?;
+    let owner = ready_state(cx, &new.merchant)?;
     account::allow(cx, manifest, &owner)?;
     let new = method::with_saved_details(cx, manifest, new);
     let description = text(spec, "description");
@@ -114,13 +108,10 @@ fn read_surcharge_first(
     StepDecision { verdict: PlannedAction::Read, work: Some(StepWork::Read(reading)), ..draft }
 }
 
-/// Returns the part of this money that each occurrence collects.
 fn per_occurrence(money: &[MoneyMove]) -> Vec<MoneyMove> {
-    let each = money.iter().filter(|money| PER_OCCURRENCE.contains(&money.meaning));
-    each.cloned().collect()
+    money.iter().filter(|money| PER_OCCURRENCE.contains(&money.meaning)).cloned().collect()
 }
 
-/// Returns the amount charged now, and the amount of each occurrence.
 fn money(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -150,8 +141,7 @@ fn money(
         .collect()
 }
 
-/// Months by which a schedule may have begun before today: a charge imported from another system
-/// begins in the past.
+/// Months by which the schedule of a charge imported from elsewhere may have begun in the past.
 const SCHEDULE_MONTHS: Months = Months::new(12);
 
 /// Returns the health of a charge: its payments first, then the method that pays it.
@@ -187,98 +177,84 @@ fn failure_message(payments: &Payments, currency_of_charge: Option<&str>) -> Str
     format!("the payment{money} was {} at {}{why}, {id}{row}", result.word(), timestamp(at))
 }
 
-impl ManifestKind for RecurringChargeKind {
-    const IS_DELETABLE: bool = true;
-    const IS_ADOPTABLE: bool = true;
-    const READ_BACKS: &'static [&'static ReadBack] = &[&CHARGES];
+pub(crate) const ROW: KindRow = KindRow {
+    is_deletable: true,
+    is_adoptable: true,
+    read_backs: &[&CHARGES],
+    plan_removal: ending::plan_removal,
+    dependencies: |key, applied| {
+        referenced_key(key, applied, "method", SavedMethodKind::NAME).into_iter().collect()
+    },
+    read_back: |_| Some(&CHARGES),
+    overdue,
+    due_payments: request::due_payments,
+    health,
+    import_checks: |cx, manifest| Ok(import_checks(cx, manifest)),
+    assume_applied,
+    ..KindRow::new::<RecurringChargeKind>(step)
+};
 
-    fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
-        if let Some(reason) = ending::ended_reason(have, manifest) {
-            return StepDecision::blocked(reason);
-        }
-        let manifest = &method::with_details_digest(cx, manifest, have);
-        let quote = quote(cx, manifest, have);
-        let money = money(cx, manifest, have, &quote);
-        let kind = ObjectEffects {
-            create: &|new| {
-                Ok(Effect { moves: money.clone(), ..create(cx, manifest, &quote, new)? })
-            },
-            change: &|new, target, changes| {
-                let changed = request::change_body(cx, manifest, have, changes)?;
-                let account = have.and_then(|have| have.text("account_id")).map(str::to_owned);
-                let new = EffectContext { account, ..new };
-                let effect = if needs_token(RecurringChargeKind::FIELDS, changes) {
-                    method::renew(cx, manifest, have, new, (target, changed))?
-                } else {
-                    change_recurring(new, target, changed.body, changed.text)
-                };
-                let collects = effect.request.body.get("amount").is_some();
-                let moves = if collects { per_occurrence(&money) } else { Vec::new() };
-                Ok(Effect { moves, ..effect })
-            },
-            money: money.clone(),
-            unready: &unready,
-        };
-        let mut draft = plan_object(cx, RecurringChargeKind::FIELDS, manifest, have, &kind);
-        let collects = draft.changes.iter().any(|change| change.path == "amount");
-        if draft.verdict == PlannedAction::Update && collects {
-            draft.money = per_occurrence(&money);
-        }
-        if draft.verdict == PlannedAction::Blocked {
-            draft.money.clear();
-        }
-        let draft = method::wait_for_details(cx, manifest, have, draft);
-        if draft.reason == Reason::Renewed && method::payer_method(cx, manifest).is_some() {
-            return StepDecision { reason: Reason::DetailsGiven, ..draft };
-        }
-        read_surcharge_first(draft, quote, have)
+pub(super) fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
+    if let Some(reason) = ending::ended_reason(have, manifest) {
+        return StepDecision::blocked(reason);
     }
+    let manifest = &method::with_details_digest(cx, manifest, have);
+    let quote = quote(cx, manifest, have);
+    let money = money(cx, manifest, have, &quote);
+    let kind = ObjectEffects {
+        create: &|new| Ok(Effect { moves: money.clone(), ..create(cx, manifest, &quote, new)? }),
+        change: &|new, target, changes| {
+            let changed = request::change_body(cx, manifest, have, changes)?;
+            let account = have.and_then(|have| have.text("account_id")).map(str::to_owned);
+            let new = EffectContext { account, ..new };
+            let effect = if needs_token(RecurringChargeKind::FIELDS, changes) {
+                method::renew(cx, manifest, have, new, (target, changed))?
+            } else {
+                change_recurring(new, target, changed.body, changed.text)
+            };
+            let collects = effect.request.body.get("amount").is_some();
+            let moves = if collects { per_occurrence(&money) } else { Vec::new() };
+            Ok(Effect { moves, ..effect })
+        },
+        money: money.clone(),
+        unready: &unready,
+    };
+    let mut draft = plan_object(cx, RecurringChargeKind::FIELDS, manifest, have, &kind);
+    let collects = draft.changes.iter().any(|change| change.path == "amount");
+    if draft.verdict == PlannedAction::Update && collects {
+        draft.money = per_occurrence(&money);
+    }
+    if draft.verdict == PlannedAction::Blocked {
+        draft.money.clear();
+    }
+    let draft = method::wait_for_details(cx, manifest, have, draft);
+    if draft.reason == Reason::Renewed && method::payer_method(cx, manifest).is_some() {
+        return StepDecision { reason: Reason::DetailsGiven, ..draft };
+    }
+    read_surcharge_first(draft, quote, have)
+}
 
-    fn plan_removal(cx: &StepCx<'_>, key: &Key, have: &Observed) -> StepDecision {
-        ending::plan_removal(cx, key, have)
-    }
+fn overdue(spec: &Value, today: NaiveDate) -> Vec<Issue> {
+    let start = spec.pointer("/schedule/start").and_then(Value::as_str);
+    let start = start.and_then(|start| start.get(..10)?.parse::<NaiveDate>().ok());
+    let least = today.checked_sub_months(SCHEDULE_MONTHS);
+    let issue = |start: NaiveDate| {
+        let message = format!("the schedule began on {start}, more than a year ago");
+        let help = "check the year; payments before today are not collected";
+        let code = "reckon::recurring_charge::old_start";
+        Issue::error(code, "spec.schedule.start", message, help).as_warning()
+    };
+    start.filter(|start| Some(*start) < least).map(issue).into_iter().collect()
+}
 
-    fn dependencies(key: &Key, applied: &AppliedSpec) -> Vec<Key> {
-        step::referenced_key(key, applied, "method", SavedMethodKind::NAME).into_iter().collect()
-    }
+fn health(cx: &StepCx<'_>, manifest: Option<&Manifest>, known: &Observed) -> Health {
+    let method = manifest.and_then(|manifest| reference(manifest, SavedMethodKind::NAME));
+    let method = method.and_then(|method| cx.view.observed_state(&method));
+    charge_health(known, method.as_deref(), cx.now)
+}
 
-    fn read_back(_: &Value) -> Option<&'static ReadBack> {
-        Some(&CHARGES)
-    }
-
-    fn overdue(spec: &Value, today: NaiveDate) -> Vec<Issue> {
-        let start = spec.pointer("/schedule/start").and_then(Value::as_str);
-        let start = start.and_then(|start| start.get(..10)?.parse::<NaiveDate>().ok());
-        let least = today.checked_sub_months(SCHEDULE_MONTHS);
-        let issue = |start: NaiveDate| {
-            let message = format!("the schedule began on {start}, more than a year ago");
-            let help = "check the year; payments before today are not collected";
-            let code = "reckon::recurring_charge::old_start";
-            Issue::error(code, "spec.schedule.start", message, help).as_warning()
-        };
-        start.filter(|start| Some(*start) < least).map(issue).into_iter().collect()
-    }
-
-    fn due_payments(spec: &Value, from: NaiveDate) -> Vec<(NaiveDate, Money)> {
-        request::due_payments(spec, from)
-    }
-
-    fn health(cx: &StepCx<'_>, manifest: Option<&Manifest>, known: &Observed) -> Health {
-        let method = manifest.and_then(|manifest| reference(manifest, SavedMethodKind::NAME));
-        let method = method.and_then(|method| cx.view.observed_state(&method));
-        charge_health(known, method.as_deref(), cx.now)
-    }
-
-    fn import_checks(
-        cx: &StepCx<'_>,
-        manifest: &Manifest,
-    ) -> Result<Vec<ImportCheck>, &'static str> {
-        Ok(crate::kinds::recurring_charge::import::import_checks(cx, manifest))
-    }
-
-    fn assume_applied(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
-        let copied = method::with_details_digest(cx, manifest, None);
-        let facts = json!({"status": "ACTIVE"});
-        Observed { facts, ..diff::applied_state(Self::FIELDS, cx, &copied) }
-    }
+fn assume_applied(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
+    let copied = method::with_details_digest(cx, manifest, None);
+    let facts = json!({"status": "ACTIVE"});
+    Observed { facts, ..diff::applied_state(RecurringChargeKind::FIELDS, cx, &copied) }
 }

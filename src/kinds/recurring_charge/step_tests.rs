@@ -9,9 +9,8 @@ use serde_json::{Value, json};
 
 use crate::base::hash::SourceId;
 use crate::base::id::{Key, RemoteId};
-use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::planning::step::{PlanningView, StepCx, StepDecision};
-use crate::kinds::recurring_charge::RecurringChargeKind;
+use crate::kinds::recurring_charge::step::step;
 use crate::kinds::saved_method::SavedMethodKind;
 use crate::kinds::schema::kind::SpecSchema;
 use crate::kinds::secrets::redact;
@@ -120,7 +119,7 @@ impl Known {
             live_refused: None,
             now: now(),
         };
-        RecurringChargeKind::step(&cx, &manifest, have)
+        step(&cx, &manifest, have)
     }
 }
 

@@ -3,9 +3,8 @@
 use crate::kinds::schema::kind::SpecField;
 
 /// Returns the field below `spec` that a message's `context` names. The service describes its own
-/// request, in which fields are nested deeper (`merchant_application.email`) or less deep (`number`
-/// of a card) than in a spec (service-facts, part 2; partner-api, the list of errors). `None` if no
-/// field fits.
+/// request: fields are nested deeper (`merchant_application.email`) or less deep (`number`) than in
+/// a spec (service-facts, part 2; partner-api, the list of errors). `None` if no field fits.
 pub fn locate(fields: &[SpecField], context: &str) -> Option<String> {
     let context = &normalise_entries(context);
     let plain = plain(context);
@@ -34,8 +33,7 @@ fn ending(fields: &[SpecField], mut said: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns the context with list entries in brackets, as in `files[0].id`: some services write
-/// `files.0.id`.
+/// Writes list entries in brackets: some services write `files.0.id` for `files[0].id`.
 fn normalise_entries(context: &str) -> String {
     let mut text = String::new();
     for (place, part) in context.split('.').enumerate() {

@@ -1,5 +1,4 @@
-//! Compares an object of the service with a document, so that the object can be imported for it.
-//! Pure.
+//! Compares an object of the service with a document, to import the object for it. Pure.
 //!
 //! The fields that the kind's list shows are compared one by one. A difference that can change is
 //! what the next plan changes; one that can never change refuses the import. A field that the
@@ -17,6 +16,7 @@ use crate::kinds::remote::readback::{
     ReadBack, WireForm, is_same, redact_field, shown_value, with_currency,
 };
 use crate::kinds::schema::kind::{Mutability, SpecField};
+use crate::kinds::secrets::is_beneath;
 use crate::model::state::drift::FieldChange;
 use crate::model::state::observed::{AppliedSpec, Observed};
 
@@ -27,9 +27,7 @@ pub struct ImportCheck {
     pub path: &'static str,
     /// The place in the object, as a JSON pointer.
     pub at: &'static str,
-    /// The required value.
     pub expected: Value,
-    /// Consequence of another value.
     pub on_mismatch: OnMismatch,
 }
 
@@ -61,13 +59,11 @@ pub enum OnMismatch {
 pub struct ImportComparison {
     /// The state on the service, in the form in which reckon would have put it there.
     pub applied: AppliedSpec,
-    /// Changes of the next plan.
     pub changes: Vec<FieldChange>,
     /// Fields that differ and can never change.
     pub immutable: Vec<String>,
     /// Fields of the document that the service does not show.
     pub unverified: Vec<String>,
-    /// Further facts about the object.
     pub facts: Value,
     /// The mark of ours that it carries.
     pub mark: Option<Mark>,
@@ -76,25 +72,19 @@ pub struct ImportComparison {
 /// One object, and the document for which it is to be imported.
 #[derive(Debug)]
 pub struct ImportCandidate<'a> {
-    /// Description of the object's list.
     pub read_back: &'static ReadBack,
-    /// The fields of its kind.
     pub fields: &'static [SpecField],
     /// Key of the digests that replace private values.
     pub key: &'a [u8; 32],
     /// The state if the object matched its document exactly.
     pub assumed: &'a AppliedSpec,
-    /// Further requirements on the object.
     pub checks: &'a [ImportCheck],
     /// The number that the document names, where available.
     pub number: Option<&'a Secret>,
-    /// The object as the service shows it.
     pub item: &'a Value,
 }
 
-/// Results of a comparison so far.
 struct Findings {
-    /// The spec as the service shows it.
     spec: Value,
     immutable: Vec<String>,
     unverified: Vec<String>,
@@ -155,8 +145,7 @@ impl ImportCandidate<'_> {
         }
     }
 
-    /// Compares the number behind the mask with the document's; `None` if the comparison is
-    /// impossible.
+    /// Compares the number behind the mask with the document's; `None` if that is impossible.
     fn same_number(&self, path: &str) -> Option<bool> {
         let name = path.rsplit('.').next()?;
         let shown = last_digits(self.item.get(name)?.as_str()?)?;
@@ -197,10 +186,7 @@ impl ImportCandidate<'_> {
         let known = |path: &str| {
             let mut all = self.read_back.fields.iter().map(|shown| shown.path);
             let mut more = self.checks.iter().map(|expect| expect.path);
-            let covers = |one: &str| {
-                let rest = path.strip_prefix(one);
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-            };
+            let covers = |one: &str| path == one || is_beneath(path, one);
             all.any(covers) || more.any(covers) || PROVED.contains(&path) || path == DETAILS
         };
         let local = |path: &str| mutability_of(self.fields, path) == Mutability::LocalOnly;
@@ -208,8 +194,7 @@ impl ImportCandidate<'_> {
     }
 }
 
-/// Returns the state of an object of which the service shows nothing, and the fields assumed to
-/// match: all of them.
+/// Returns the state of an unseen object, and the fields assumed to match: all of them.
 pub fn assume_unseen(said: &Observed) -> Option<(AppliedSpec, Vec<String>)> {
     let applied = said.applied.clone()?;
     let mut leaves = BTreeMap::new();

@@ -16,10 +16,8 @@ use crate::kinds::schema::kind::SpecField;
 use crate::kinds::secrets::redact;
 use crate::model::state::observed::{AppliedSpec, Observed};
 
-/// Description of reading back the objects of a kind.
 #[derive(Debug)]
 pub struct ReadBack {
-    /// Name of the list.
     pub list_name: &'static str,
     /// The list that shows every such object of a merchant.
     pub list: fn() -> Call,
@@ -35,25 +33,21 @@ pub struct ReadBack {
     pub import_facts: fn(&Value) -> Value,
     /// Creates a document from an object, or returns the reason why this is impossible.
     pub import_template: fn(&ImportTemplateCx<'_>, &Value) -> Result<ImportTemplate, String>,
-    /// Returns the reason if the object has ended, by its visible fields: it is then treated as
-    /// gone.
+    /// Returns the reason if the object has ended, by its visible fields: it then counts as gone.
     pub ended_reason: fn(&Value) -> Option<String>,
 }
 
 /// Field of the document as the service shows it.
 #[derive(Debug)]
 pub struct ReadBackField {
-    /// Its path below `spec`.
     pub path: &'static str,
     /// Its place in the object, with dots.
     pub at: &'static str,
     pub form: WireForm,
 }
 
-/// Form in which the service shows a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WireForm {
-    /// As it was sent.
     Same,
     /// An integer of minor units.
     Minor,
@@ -65,8 +59,7 @@ pub enum WireForm {
     Fingerprint,
 }
 
-/// Returns the spec as the service shows it, and the paths that drifted from the applied one;
-/// `None` without drift.
+/// Returns the spec as the service shows it, and the drifted paths; `None` without drift.
 pub fn detect_drift(
     back: &ReadBack,
     fields: &[SpecField],
@@ -120,7 +113,6 @@ pub(crate) fn redact_field(
     redacted.pointer(&pointer(path)).cloned().unwrap_or_default()
 }
 
-/// Returns whether two values mean the same.
 pub(crate) fn is_same(form: WireForm, before: &Value, now: &Value) -> bool {
     match form {
         WireForm::Minor => before.get("minor") == now.get("minor"),
@@ -164,7 +156,6 @@ pub struct ImportTemplate {
     pub kind: &'static str,
     /// Text from which its name is derived.
     pub name: String,
-    /// Its spec, as YAML writes it.
     pub spec: Value,
 }
 

@@ -23,36 +23,27 @@ use crate::model::issue::Issue;
 
 /// Years that a card can name with four digits.
 const YEARS: std::ops::RangeInclusive<u32> = 2000..=2099;
-/// The century that two digits leave out.
 const CENTURY: u32 = 2000;
-
 pub(super) const CARD_NUMBER: &str = "spec.source.card.number";
 
-/// A card (gateway-api, Saved card).
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Card {
     /// 12 to 19 digits.
     pub number: SecretSource,
-    /// The month of expiry, 1 to 12.
     pub exp_month: WholeNumber,
-    /// The year of expiry, two or four digits; canonical four.
+    /// Two or four digits; canonical four.
     #[serde(serialize_with = "four_digits")]
     pub exp_year: WholeNumber,
-    /// The holder.
     #[serde(serialize_with = "text::serialize_exposed_option")]
     pub name: Option<Personal>,
-    /// Street and number.
     #[serde(serialize_with = "text::serialize_exposed_option")]
     pub address1: Option<Personal>,
-    /// City.
     #[serde(serialize_with = "text::serialize_exposed_option")]
     pub city: Option<Personal>,
-    /// State or province.
     #[serde(serialize_with = "text::serialize_exposed_option")]
     pub state: Option<Personal>,
-    /// Postal code.
     #[serde(serialize_with = "text::serialize_exposed_option")]
     pub postal_code: Option<Personal>,
 }
@@ -119,31 +110,22 @@ fn year_issue(year: WholeNumber) -> Option<Issue> {
 
 /// Digits of an account number (service-facts, 31).
 const ACCOUNT_DIGITS: std::ops::RangeInclusive<usize> = 4..=17;
-
 pub(super) const ACCOUNT_NUMBER: &str = "spec.source.bank.account_number";
 const ROUTING: &str = "spec.source.bank.routing_number";
 
-/// A bank account (gateway-api, Saved bank).
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bank {
-    /// Nine digits.
     #[serde(deserialize_with = "digits")]
     pub routing_number: String,
-    /// 4 to 17 digits.
     pub account_number: SecretSource,
-    /// The type of the account.
     pub account_type: BankAccountType,
-    /// `business` if the holder is one.
     pub account_holder_type: Option<HolderType>,
-    /// The name of a business.
     #[serde(serialize_with = "text::serialize_exposed_option")]
     pub name: Option<Personal>,
-    /// An individual's given name.
     #[serde(serialize_with = "text::serialize_exposed_option")]
     pub given_name: Option<Personal>,
-    /// An individual's family name.
     #[serde(serialize_with = "text::serialize_exposed_option")]
     pub surname: Option<Personal>,
 }
@@ -159,8 +141,7 @@ pub enum BankAccountType {
     Savings,
 }
 
-/// Type of the account holder; the documents name no other word (gateway-api, Payment method in a
-/// request).
+/// The documents name no other word (gateway-api, Payment method in a request).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum HolderType {

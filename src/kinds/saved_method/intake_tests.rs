@@ -5,10 +5,9 @@ use serde_json::{Value, json};
 
 use crate::base::hash::sha256;
 use crate::base::id::{IntentId, Key, RemoteId};
-use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::planning::step::{PlanningView, StepCx, StepDecision};
-use crate::kinds::saved_method::SavedMethodKind;
 use crate::kinds::saved_method::source::awaited_intake;
+use crate::kinds::saved_method::step;
 use crate::kinds::testing::{good, link_problems, manifest, problems};
 use crate::model::change::PlannedAction;
 use crate::model::effect::{Effect, StepWork};
@@ -65,7 +64,7 @@ fn step_of(
         live_refused: None,
         now: at().checked_add_signed(TimeDelta::seconds(later_s)).unwrap(),
     };
-    SavedMethodKind::step(&cx, document, have)
+    step::step(&cx, document, have)
 }
 
 /// Returns the state after a token arrived for this generation.

@@ -25,7 +25,6 @@ use crate::model::plan::Reason;
 use crate::model::state::observed::{AppliedSpec, Observed, ServiceRefusal};
 use crate::model::state::token_attachment::{AwaitedDetails, SuppliedToken};
 
-/// The word for details that a payer gives.
 pub(super) const INTAKE: &str = "intake";
 
 /// Source of the method's details.
@@ -42,10 +41,8 @@ pub enum MethodSourceSpec {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Written")]
 pub struct WrittenDetails {
-    /// A card written here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub card: Option<Card>,
-    /// A bank account written here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bank: Option<Bank>,
 }
@@ -146,11 +143,9 @@ pub(super) fn method_type(spec: &Value) -> PaymentMethodType {
     if text(spec, "type") == "bank" { PaymentMethodType::Bank } else { PaymentMethodType::Card }
 }
 
-/// The path of the identity of the given details.
 const GIVEN: &str = "source.given";
 /// The status of a token that no longer exists, or never did.
 const NO_TOKEN: u16 = 404;
-/// Explanation for a token that arrived too late.
 const TOO_LATE: &str =
     "the token expired before it was used: it is valid for five minutes; open the link again";
 /// Explanation for a token that the service does not know: it was used, or has expired.
@@ -159,7 +154,6 @@ const TOKEN_UNKNOWN: &str = "the one-time token was used or has expired: supply 
 const WRITTEN_BEFORE: &str = "the saved details came from the document; to keep them beside the new ones, raise \
                               reckon.dev/generation";
 
-/// Returns whether a payer gives the details of the method.
 pub(crate) fn is_intake(spec: &Value) -> bool {
     spec.get("source").is_some_and(|source| source == INTAKE)
 }
@@ -173,14 +167,12 @@ pub(crate) fn applied_state<'a>(
     (applied.generation >= manifest.annotations.generation).then_some(applied)
 }
 
-/// Returns the identity of the details that a payer gave, from an applied spec; `None` if a payer
-/// gave none.
+/// Returns the identity of given details from an applied spec; `None` if no payer gave them.
 pub(crate) fn given_details(applied: &Value) -> Option<&Value> {
     applied.get(GIVEN)
 }
 
-/// Returns the details that a method awaits from its payer, and the reason why the latest token
-/// failed, if one did.
+/// Returns the awaited details, and the reason why the latest token failed, if one did.
 pub(crate) fn awaited_intake(
     manifest: &Manifest,
     have: Option<&Observed>,
@@ -208,8 +200,7 @@ pub(super) fn usable_token(
     attached_token(manifest, have, cx.now).map_err(waits)
 }
 
-/// Returns the document with the identity of the details: those of a newly supplied token, else
-/// those saved.
+/// Returns the document with the identity of the details: of a new token, else of the saved ones.
 pub(super) fn with_given_details<'a>(
     cx: &StepCx<'_>,
     manifest: &'a Manifest,
@@ -231,8 +222,7 @@ pub(super) fn with_given_details<'a>(
     Cow::Owned(manifest)
 }
 
-/// Returns the supplied token. The error is `None` if no token exists, else the reason why it
-/// cannot be used, for people.
+/// Returns the supplied token; else `None` without a token, or the reason why it cannot be used.
 fn attached_token(
     manifest: &Manifest,
     have: Option<&Observed>,

@@ -17,12 +17,12 @@ use crate::effects::core::context::{EffectContext, set_optional};
 use crate::effects::methods::change::{change_method, delete_method, renew_by_token, renew_method};
 use crate::effects::methods::save::{FreshToken, create_token, save_by_token, save_method};
 use crate::effects::methods::{MethodSource, method_facts};
-use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::planning::object_step::{ObjectEffects, needs_token, plan_object};
 use crate::kinds::planning::step::{
-    MERCHANT, StepCx, StepDecision, deletion_of, orphan, ready_state, reference, removal_context,
-    text, unsuitable, wait, wait_for_users,
+    StepCx, StepDecision, deletion_of, orphan, ready_state, removal_context, text, unsuitable,
+    wait, wait_for_users,
 };
+use crate::kinds::register::KindRow;
 use crate::kinds::remote::readback::{
     ImportTemplate, ImportTemplateCx, ReadBack, ReadBackField, WireForm,
 };
@@ -39,7 +39,6 @@ use crate::model::plan::Reason;
 use crate::model::state::health::{ConditionStatus, Health};
 use crate::model::state::observed::Observed;
 
-/// Checks that the document contains the details, which must be sent.
 fn require_details(source: MethodSource<'_>) -> Result<(), Reason> {
     if source.details.is_object() {
         return Ok(());
@@ -49,8 +48,7 @@ fn require_details(source: MethodSource<'_>) -> Result<(), Reason> {
     Err(unsuitable(why))
 }
 
-/// Returns the first or second of two effects: a token of the current document, then the change by
-/// that token.
+/// Returns the first or second of two effects: a token of the document, then the change by it.
 fn renew(
     new: EffectContext,
     source: MethodSource<'_>,
@@ -66,91 +64,89 @@ fn renew(
     })
 }
 
-impl ManifestKind for SavedMethodKind {
-    const IS_DELETABLE: bool = true;
-    const IS_ADOPTABLE: bool = true;
-    const READ_BACKS: &'static [&'static ReadBack] = &[&CARDS, &BANKS];
+pub(crate) const ROW: KindRow = KindRow {
+    is_deletable: true,
+    is_adoptable: true,
+    read_backs: &[&CARDS, &BANKS],
+    plan_removal,
+    read_back,
+    health: |cx, _, known| method_health(known, cx.now),
+    overdue,
+    ..KindRow::new::<SavedMethodKind>(step)
+};
 
-    fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
-        let manifest = &*with_given_details(cx, manifest, have);
-        let source = source(&manifest.spec);
-        let kind = ObjectEffects {
-            create: &|new| {
-                let merchant =
-                    reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
-                ready_state(cx, &merchant)?;
+pub(super) fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
+    let manifest = &*with_given_details(cx, manifest, have);
+    let source = source(&manifest.spec);
+    let kind = ObjectEffects {
+        create: &|new| {
+            ready_state(cx, &new.merchant)?;
+            if is_intake(&manifest.spec) {
+                return Ok(save_by_token(new, source, &usable_token(cx, manifest, have)?));
+            }
+            require_details(source)?;
+            Ok(save_method(new, source))
+        },
+        change: &|new, target, changes| {
+            if needs_token(SavedMethodKind::FIELDS, changes) {
                 if is_intake(&manifest.spec) {
-                    return Ok(save_by_token(new, source, &usable_token(cx, manifest, have)?));
+                    let brought = usable_token(cx, manifest, have)?;
+                    return Ok(renew_by_token(new, source, target, &brought));
                 }
                 require_details(source)?;
-                Ok(save_method(new, source))
-            },
-            change: &|new, target, changes| {
-                if needs_token(SavedMethodKind::FIELDS, changes) {
-                    if is_intake(&manifest.spec) {
-                        let brought = usable_token(cx, manifest, have)?;
-                        return Ok(renew_by_token(new, source, target, &brought));
-                    }
-                    require_details(source)?;
-                    return renew(new, source, target, have);
-                }
-                Ok(change_method(new, source, target))
-            },
-            money: Vec::new(),
-            unready: &|_| None,
-        };
-        let draft = plan_object(cx, SavedMethodKind::FIELDS, manifest, have, &kind);
-        if draft.reason == Reason::Renewed && is_intake(&manifest.spec) {
-            return StepDecision { reason: Reason::DetailsGiven, ..draft };
-        }
-        draft
-    }
-
-    fn plan_removal(cx: &StepCx<'_>, key: &Key, have: &Observed) -> StepDecision {
-        let (Some(applied), Some(target)) = (deletion_of(have), &have.remote_id) else {
-            return orphan();
-        };
-        if let Some(draft) = wait_for_users(cx, key) {
-            return draft;
-        }
-        match removal_context(cx, key, have, applied) {
-            Ok(new) => {
-                let effect = delete_method(new, method_type(&applied.spec), target);
-                let draft = StepDecision::idle(PlannedAction::Delete, Reason::Removed);
-                draft.with_work(StepWork::Effect(effect))
+                return renew(new, source, target, have);
             }
-            Err(reason) => wait(reason),
-        }
+            Ok(change_method(new, source, target))
+        },
+        money: Vec::new(),
+        unready: &|_| None,
+    };
+    let draft = plan_object(cx, SavedMethodKind::FIELDS, manifest, have, &kind);
+    if draft.reason == Reason::Renewed && is_intake(&manifest.spec) {
+        return StepDecision { reason: Reason::DetailsGiven, ..draft };
     }
+    draft
+}
 
-    fn read_back(spec: &Value) -> Option<&'static ReadBack> {
-        match text(spec, "type") {
-            "card" => Some(&CARDS),
-            "bank" => Some(&BANKS),
-            _ => None,
-        }
+fn plan_removal(cx: &StepCx<'_>, key: &Key, have: &Observed) -> StepDecision {
+    let (Some(applied), Some(target)) = (deletion_of(have), &have.remote_id) else {
+        return orphan();
+    };
+    if let Some(draft) = wait_for_users(cx, key) {
+        return draft;
     }
-
-    fn health(cx: &StepCx<'_>, _: Option<&Manifest>, known: &Observed) -> Health {
-        method_health(known, cx.now)
-    }
-
-    fn overdue(spec: &Value, today: NaiveDate) -> Vec<Issue> {
-        let number = |field: &str| spec.pointer(&format!("/source/card/{field}"))?.as_i64();
-        let Some((month, year)) = number("exp_month").zip(number("exp_year")) else {
-            return Vec::new();
-        };
-        if (year, month) >= (i64::from(today.year()), i64::from(today.month())) {
-            return Vec::new();
+    match removal_context(cx, key, have, applied) {
+        Ok(new) => {
+            let effect = delete_method(new, method_type(&applied.spec), target);
+            let draft = StepDecision::idle(PlannedAction::Delete, Reason::Removed);
+            draft.with_work(StepWork::Effect(effect))
         }
-        let message = format!("the card expired in {month:02}/{year}");
-        let help = "write the date of the new card, or ask its holder for another one";
-        let path = "spec.source.card.exp_year";
-        vec![Issue::error("reckon::saved_method::expired", path, message, help).as_warning()]
+        Err(reason) => wait(reason),
     }
 }
 
-/// Century of years that are written with two digits.
+fn read_back(spec: &Value) -> Option<&'static ReadBack> {
+    match text(spec, "type") {
+        "card" => Some(&CARDS),
+        "bank" => Some(&BANKS),
+        _ => None,
+    }
+}
+
+fn overdue(spec: &Value, today: NaiveDate) -> Vec<Issue> {
+    let number = |field: &str| spec.pointer(&format!("/source/card/{field}"))?.as_i64();
+    let Some((month, year)) = number("exp_month").zip(number("exp_year")) else {
+        return Vec::new();
+    };
+    if (year, month) >= (i64::from(today.year()), i64::from(today.month())) {
+        return Vec::new();
+    }
+    let message = format!("the card expired in {month:02}/{year}");
+    let help = "write the date of the new card, or ask its holder for another one";
+    let path = "spec.source.card.exp_year";
+    vec![Issue::error("reckon::saved_method::expired", path, message, help).as_warning()]
+}
+
 const CENTURY: i32 = 2000;
 
 /// Returns the health of a saved card by its expiry; well for every method that never expires.

@@ -3,9 +3,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::base::id::{Key, RemoteId};
-use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::planning::step::{PlanningView, StepCx, StepDecision};
-use crate::kinds::saved_method::SavedMethodKind;
+use crate::kinds::saved_method::step::{self, ROW};
 use crate::kinds::testing::manifest;
 use crate::model::change::PlannedAction;
 use crate::model::effect::{Effect, StepWork};
@@ -54,7 +53,7 @@ fn with_cx<T>(users: &[&str], ask: impl FnOnce(&StepCx<'_>) -> T) -> T {
 }
 
 fn step(manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
-    with_cx(&[], |cx| SavedMethodKind::step(cx, manifest, have))
+    with_cx(&[], |cx| step::step(cx, manifest, have))
 }
 
 fn bank(surname: &str, description: &str) -> Arc<Manifest> {
@@ -162,9 +161,8 @@ fn what_a_method_is_of_never_changes() {
 fn a_bank_goes_with_its_document_only_where_that_said_so_and_nothing_uses_it() {
     let mut known = saved(&bank("Doe", "first"), json!({}));
     let key: Key = "SavedMethod/default/it".parse().unwrap();
-    let gone = |users: &[&str], known: &Observed| {
-        with_cx(users, |cx| SavedMethodKind::plan_removal(cx, &key, known))
-    };
+    let gone =
+        |users: &[&str], known: &Observed| with_cx(users, |cx| (ROW.plan_removal)(cx, &key, known));
     assert_eq!(gone(&[], &known).verdict, PlannedAction::Orphan);
     known.applied.as_mut().unwrap().deletion = Deletion::Delete;
     let draft = gone(&[], &known);

@@ -15,11 +15,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::base::decode::problem::DecodeProblem;
+pub use crate::base::folder::Stat as Stamp;
 use crate::base::id::{Key, Name};
 use crate::base::money::Currency;
 use crate::model::issue::Issue;
@@ -50,8 +51,7 @@ impl Privacy {
 pub enum Mutability {
     /// The service changes the object in place.
     InPlace,
-    /// The service changes the object in place, with all its details sent again by a fresh one-time
-    /// token.
+    /// The service changes the object in place, by a fresh one-time token of all its details.
     ReplaceByToken,
     /// The service cannot change it; the plan reports that at the field's line.
     Immutable,
@@ -95,7 +95,6 @@ macro_rules! spec_fields {
 }
 pub(crate) use spec_fields;
 
-/// Inputs of a check beside the document.
 #[derive(Debug, Clone)]
 pub struct CheckCx {
     /// `policy.amounts: decimal` forbids integers of minor units.
@@ -128,13 +127,17 @@ pub trait SpecSchema: 'static {
     /// Returns the problems of one document by itself; paths begin with `spec`.
     fn check(spec: &Self::Spec, cx: &CheckCx) -> Vec<Issue>;
     /// Returns the resources that a spec refers to.
-    fn references(spec: &Self::Spec, namespace: &Name) -> Vec<Reference>;
+    fn references(_: &Self::Spec, _namespace: &Name) -> Vec<Reference> {
+        Vec::new()
+    }
     /// Returns the files that a spec names and does not contain.
     fn files(_: &Self::Spec) -> Vec<FileRef> {
         Vec::new()
     }
     /// Returns the problems between this document and the valid ones that it refers to.
-    fn check_links(spec: &Self::Spec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue>;
+    fn check_links(_: &Self::Spec, _: &Manifest, _: Find<'_>) -> Vec<Issue> {
+        Vec::new()
+    }
     /// Returns the property of the document that only one document of a tree may have.
     fn unique_field(_: &Manifest) -> Option<&'static UniqueField> {
         None
@@ -146,13 +149,9 @@ pub trait SpecSchema: 'static {
 pub struct UniqueField {
     /// Stable code of the problem, which also identifies the property.
     pub code: &'static str,
-    /// The field that sets the property.
     pub path: &'static str,
-    /// Problem of a second document.
     pub message: &'static str,
-    /// Remedy.
     pub help: &'static str,
-    /// Remark on the first document.
     pub first: &'static str,
 }
 
@@ -160,24 +159,20 @@ pub struct UniqueField {
 #[derive(derive_more::Debug)]
 #[debug("Read({references:?}, {issues:?})")]
 pub struct DecodedSpec {
-    /// The canonical form.
     pub spec: Value,
     pub references: Vec<Reference>,
     pub issues: Vec<Issue>,
-    /// Results of inspecting the files that it names.
     pub files: Vec<InspectedFile>,
 }
 
 /// One reason why a document does not fit its kind's shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecodeError {
-    /// The path of the offending value or unknown field, or of the mapping that lacks a field
-    /// (`spec.schedule.start`).
+    /// The path of the offending value or field, or of the mapping that lacks one.
     pub path: String,
     /// Byte offset of the fault in the document, where the YAML itself is broken.
     pub offset: Option<usize>,
     pub problem: DecodeProblem,
-    /// The meaning of a missing field.
     pub doc: &'static str,
 }
 
@@ -189,19 +184,8 @@ pub trait AttachmentFiles: fmt::Debug + Send + Sync {
     fn stamp(&self, path: &str) -> Option<Stamp>;
 }
 
-/// Stamp that distinguishes a changed file from an unchanged one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stamp {
-    /// Bytes.
-    pub size: u64,
-    /// Last change of its content, in nanoseconds since 1970.
-    pub mtime_ns: i64,
-    pub inode: u64,
-}
-
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileProblem {
-    /// Stable code.
     pub code: &'static str,
     pub message: String,
     pub help: String,
@@ -220,14 +204,19 @@ pub struct FileRef {
 pub struct InspectedFile {
     /// The path below the opened folder.
     pub path: String,
-    /// The stamp just before the inspection.
     pub stamp: Option<Stamp>,
     /// The file, if it may be used.
     pub file: Option<AttachedFile>,
 }
 
-/// Inspects every file that a spec names, and returns the problems. Without `files` a spec may name
-/// none.
+fn no_folder() -> FileProblem {
+    let message = "reckon.yaml opens no folder of attachments to specs".to_owned();
+    let help =
+        "write `secrets: {attachments: DIR}` in reckon.yaml, or the `fref_` id of an uploaded file";
+    FileProblem { code: "reckon::file::closed", message, help: help.to_owned() }
+}
+
+/// Inspects the files that a spec names, and returns the problems. Without `files` none is allowed.
 pub(crate) fn inspect_all(
     named: &[FileRef],
     files: Option<&dyn AttachmentFiles>,
@@ -235,16 +224,7 @@ pub(crate) fn inspect_all(
     let (mut looked, mut issues) = (Vec::new(), Vec::new());
     for FileRef { field, path } in named {
         let stamp = files.and_then(|files| files.stamp(path));
-        // A tree without an opened folder.
-        let closed = || {
-            FileProblem {
-            code: "reckon::file::closed",
-            message: "reckon.yaml opens no folder of attachments to specs".to_owned(),
-            help: "write `secrets: {attachments: DIR}` in reckon.yaml, or the `fref_` id of an uploaded file"
-                .to_owned(),
-        }
-        };
-        let found = files.ok_or_else(closed).and_then(|files| files.inspect(path));
+        let found = files.ok_or_else(no_folder).and_then(|files| files.inspect(path));
         let found = found.map_err(|FileProblem { code, message, help }| {
             issues.push(Issue::error(code, field, message, &help));
         });
@@ -278,8 +258,7 @@ pub struct Variables {
 }
 
 impl Variables {
-    /// Creates the set; `own` are the variables that the operator's file reads: they stay closed
-    /// whatever is open.
+    /// Creates the set; `own`, the variables of the operator's file, stay closed in any case.
     pub fn new(open: Vec<EnvPattern>, own: BTreeSet<String>) -> Self {
         Self { open, own }
     }

@@ -1,5 +1,4 @@
-//! Rules that several kinds share for texts and for references to other documents, and the
-//! serialisation of personal texts.
+//! Shared rules for texts and references, and the serialisation of personal texts.
 //!
 //! A reference is `NAME`, in the document's own namespace, or `NAMESPACE/NAME`. It is only parsed
 //! here, and two documents that both exist are compared. The existence of the other document is
@@ -36,8 +35,7 @@ pub fn at_most(path: &str, text: &str, max: usize) -> Option<Issue> {
     })
 }
 
-/// Checks that the text has the form of an e-mail address. The address is not probed, and the
-/// message does not repeat it.
+/// Checks the form of an e-mail address. It is not probed, and the message does not repeat it.
 pub fn email(path: &str, address: &Personal) -> Option<Issue> {
     (!is_email(address.expose())).then(|| {
         let message = "the text is not an e-mail address";
@@ -66,7 +64,6 @@ pub fn postal_code(path: &str, code: &str) -> Option<Issue> {
     })
 }
 
-/// Serialises a personal text into the canonical form.
 pub fn serialize_exposed<S: Serializer>(text: &Personal, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(text.expose())
 }

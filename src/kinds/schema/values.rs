@@ -1,15 +1,13 @@
-//! Values of a spec as people write them: amounts, whole numbers, and fields that a spec must not
-//! have.
+//! Values as people write them: amounts, whole numbers, and fields that a spec must not have.
 //!
 //! An amount is `"125.00 USD"`, or an integer of minor units as on the wire. No value is guessed: a
 //! text without a currency is an error that shows both readings, and a float is refused. An invalid
 //! text is kept with its reason, so that one run reports every wrong amount of a document. The
 //! canonical form is `{"minor":12500,"currency":"USD"}`, without the currency if none was written.
 //! A whole number is `8`, `08` or `"08"`: the service takes both a number and a string
-//! (partner-api, form data); the canonical form is a number. A refused field is one that the
-//! service has and `reckon` fills in, or that another field replaces. The spec's struct declares
-//! it, so that its issue has its own place and help, beside every other issue. Its value is never
-//! read.
+//! (partner-api, form data); the canonical form is a number. A refused field is one that `reckon`
+//! fills in, or that another field replaces. The spec's struct declares it, so that its issue has
+//! its own place and help. Its value is never read.
 
 use std::fmt;
 
@@ -27,7 +25,6 @@ pub(crate) const EXPECTED_AMOUNT: &str = "an amount";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AmountNotation {
-    /// A text with its currency.
     Text,
     /// Minor units.
     Minor,
@@ -177,7 +174,6 @@ impl<'de> Visitor<'de> for AmountVisitor {
 /// Text by which a parser names the expected type of a whole number.
 pub(crate) const EXPECTED_WHOLE_NUMBER: &str = "a whole number";
 
-/// Whole number from 0 on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct WholeNumber(pub u32);
 
@@ -208,7 +204,6 @@ impl Visitor<'_> for WholeVisitor {
     }
 }
 
-/// Presence of a refused field.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RefusedField {
     is_written: bool,

@@ -28,7 +28,6 @@ pub(crate) fn resolve_places(fields: &[SpecField], spec: &mut Value, cx: &CheckC
     issues
 }
 
-/// Returns whether a mapping in the value could be such a source.
 fn has_source(value: &Value) -> bool {
     match value {
         Value::Object(map) => {
@@ -40,7 +39,6 @@ fn has_source(value: &Value) -> bool {
     }
 }
 
-/// Visits every mapping in a value, with its path.
 fn walk(path: &str, value: &mut Value, visit: &mut dyn FnMut(&str, &mut Map<String, Value>)) {
     match value {
         Value::Object(map) => {
@@ -94,8 +92,7 @@ fn program_issue(
     Some(Issue::error("reckon::secret::exec_unknown", path, message, help))
 }
 
-/// Checks a variable against `secrets.env`. Its name is not repeated: a secret may have been put in
-/// its place.
+/// Checks a variable against `secrets.env`. Its name, perhaps a secret itself, is not repeated.
 fn variable_issue(
     path: &str,
     source: &Map<String, Value>,

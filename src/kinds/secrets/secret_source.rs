@@ -1,5 +1,4 @@
-//! Source of a secret: `{env: NAME}`, `{file: NAME}`, `{exec: NAME}`, `{age: "…"}`, or a text that
-//! may be in plain text.
+//! Source of a secret: `{env: NAME}`, `{file: NAME}`, `{exec: NAME}`, `{age: "…"}`, or plain text.
 //!
 //! Decoding a spec resolves no secret and shows none. No message here repeats the written value,
 //! since a name in the wrong place may be the secret itself. The canonical form is `{"env":"X"}`,
@@ -18,7 +17,6 @@ use crate::model::issue::Issue;
 
 /// Text by which a parser names the expected type of a secret.
 pub(crate) const EXPECTED: &str = "a secret source";
-
 /// The forms that a secret may have, for messages.
 pub(crate) const FORMS: &str = "`{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`";
 
@@ -36,7 +34,6 @@ pub(crate) fn suggestible(mut known: Vec<String>) -> Vec<String> {
     known
 }
 
-/// Longest name of a program, in characters.
 const PROGRAM_LENGTH_MAX: usize = 63;
 
 /// Secret of a spec, unresolved. [`SecretSource::issue`] checks that exactly one source is set.
@@ -55,15 +52,12 @@ pub struct SecretSource {
 /// The one source that a checked [`SecretSource`] names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SecretSourceRef<'a> {
-    /// A variable of the environment.
     Env(&'a str),
     /// A file beneath the folder of secrets.
     File(&'a str),
     /// A program that the operator declared by this name.
     Exec(&'a str),
-    /// A text sealed for this place.
     Age(&'a str),
-    /// The text itself.
     Literal(&'a Secret),
 }
 
@@ -131,8 +125,7 @@ impl SecretSource {
         Some(Issue::error(code, path, message, help))
     }
 
-    /// As [`Self::issue`], but a plain text is an error: for secrets that no published test value
-    /// can replace.
+    /// As [`Self::issue`], but refuses plain text: no published test value can replace it.
     pub fn hidden_issue(&self, path: &str) -> Option<Issue> {
         self.issue(path).or_else(|| {
             self.literal().map(|_| {

@@ -40,12 +40,10 @@ pub enum WebhookContent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Via {
-    /// In the list of events.
     Poll,
     /// By its id, after a webhook named it.
     ReadBack,
-    /// From the webhook itself, which carries the mark of an application that we submitted: the
-    /// partner's events are not listed.
+    /// From the webhook with the mark of our application: a partner's events are not listed.
     Post,
 }
 
@@ -63,7 +61,6 @@ pub struct VerifiedEvent {
     pub object: Option<RemoteObject>,
     #[serde(rename = "standing")]
     pub freshness: Freshness,
-    /// The known version before the event, where it differed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous: Option<RemoteObject>,
     #[serde(rename = "about")]
@@ -77,7 +74,6 @@ pub struct VerifiedEvent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForgedWebhook {
     pub merchant: Key,
-    /// The id that was posted.
     pub event: String,
     pub at: DateTime<Utc>,
 }
@@ -114,7 +110,6 @@ pub struct EventEntry {
 pub enum EventStatus {
     /// A webhook named it, and it waits to be read from the service.
     Waiting,
-    /// It was posted at the address of the other mode alone.
     OtherMode,
     Forged,
     #[serde(rename = "told")]
@@ -128,7 +123,6 @@ pub struct EventLedger {
     pub posts: u64,
     /// Recorded webhooks whose event came at the same time in another one.
     pub repeated: u64,
-    /// Webhooks that could not be an event.
     #[serde(rename = "garbled")]
     pub malformed: u64,
     pub other_mode: u64,
@@ -142,8 +136,7 @@ pub struct EventLedger {
     pub forgeries_dropped: u64,
     /// Webhooks that named an event from before the horizon.
     pub lapsed: u64,
-    /// Settled events up to this moment are dropped: if the service shows them again, they do not
-    /// count as new.
+    /// Settled events up to this moment are dropped, and never count as new again.
     pub horizon: Option<DateTime<Utc>>,
     /// Events that the service showed and no webhook had named: only the list contained them.
     pub missed: u64,
@@ -155,7 +148,6 @@ pub struct EventLedger {
     pub retried: u64,
     /// Hook runs that failed for good and that no person has acknowledged.
     pub dead: u64,
-    /// Actions that hooks requested and that are not settled.
     pub pending: u64,
     pub actions: ActionCounts,
     pub newest: Option<DateTime<Utc>>,
@@ -166,8 +158,7 @@ pub struct EventLedger {
 }
 
 impl EventLedger {
-    /// Returns the number of stored events: the service showed them, and retention did not drop
-    /// them.
+    /// Returns the number of stored events: shown by the service and not dropped.
     pub fn stored_count(&self) -> u64 {
         self.verified.saturating_sub(self.dropped)
     }
@@ -212,7 +203,6 @@ pub struct PartnerWebhook {
     /// A keyed digest of its address and content: an equal one is the same webhook again.
     pub id: Digest,
     pub at: DateTime<Utc>,
-    /// The reference at the end of its address's path.
     pub reference: String,
     pub body: String,
     /// The resource whose mark is the reference; `None`: no resource of ours has this mark.

@@ -1,8 +1,6 @@
-//! Hook runs: one execution of an operator's script for one event, with its reads, action requests
-//! and kept values.
+//! Hook runs: one execution of a script for one event: reads, action requests and kept values.
 //!
-//! Plain data for the journal. The same script, event and answers give the same run, so that a run
-//! can be compared with a later one.
+//! Plain data. The same script, event and answers give the same run, so that runs can be compared.
 //!
 //! A notification can have a bound: a maximum count within a span of the events' own time.
 
@@ -24,9 +22,7 @@ pub const RESUME: &str = "resume";
 pub const RECONCILE: &str = "reconcile";
 /// The verb of an action request that sends a notification.
 pub const NOTIFY: &str = "notify";
-
-/// The field of an action in the journal that holds its sealed words: text as `Vault::unseal_text`
-/// takes it.
+/// The field of an action in the journal with its sealed words, as `Vault::unseal_text` takes it.
 pub const SEALED: &str = "$sealed";
 /// The field beside it: true if the action's name is derived from its content, which is sealed.
 pub const NAMED_BY_CONTENT: &str = "$named_by_content";
@@ -37,19 +33,16 @@ pub const NAMED_BY_CONTENT: &str = "$named_by_content";
 #[derive(Clone, PartialEq, Serialize, Deserialize, derive_more::Debug)]
 #[debug("Wish({verb} {name})")]
 pub struct ActionRequest {
-    /// The request's name beneath the event: chosen by the script, or derived from its content. One
-    /// name does one thing, once.
+    /// Chosen by the script, or derived from the content. One name does one thing, once.
     pub name: Name,
     /// A row of the register of actions, or one of the verbs above.
     pub verb: String,
-    /// The merchant; `None` where neither the event nor the script names one, as for a
-    /// notification.
+    /// `None` where neither event nor script names one, as for a notification.
     pub merchant: Option<Key>,
     /// Arguments, as the verb requires them. Of `suspend`: `{key, reason, until?}`; of `resume` and
     /// `reconcile`: `{key}`; of `notify`: `{target, body, html?, subject?, to?}`. In the journal,
     /// words are sealed under [`SEALED`].
     pub fields: Value,
-    /// Earliest time of the action; at once by default.
     pub at: Option<DateTime<Utc>>,
     pub at_most: Option<AtMost>,
     /// A digest of the request, where the script chose the name: the same name cannot request
@@ -61,8 +54,7 @@ pub struct ActionRequest {
 const DIGEST_LENGTH: usize = 16;
 
 impl ActionRequest {
-    /// Derives the name of a request for which the script chose none: the verb, and a digest of
-    /// everything else.
+    /// Derives a name where the script chose none: the verb, and a digest of everything else.
     ///
     /// # Errors
     /// The verb cannot begin a name.
@@ -129,7 +121,6 @@ pub struct HookRun {
     pub hash: Digest,
     #[serde(rename = "wishes")]
     pub requests: Vec<ActionRequest>,
-    /// Values kept for later runs of the same script, by key.
     pub kept: Vec<(String, Value)>,
     /// Additions to kept values, by key: whole numbers and amounts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -138,33 +129,27 @@ pub struct HookRun {
     pub reads: Vec<HookRead>,
     pub log: Vec<String>,
     pub operations: u64,
-    /// The vault's name of the answers to its reads, in their order; `None` where all are null, or
-    /// there are too many.
+    /// The vault's name of the answers, in order; `None`: all are null, or too many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sealed: Option<String>,
-    /// The answers themselves, until they are sealed: they hold names and addresses, and are in no
-    /// journal.
+    /// The answers until they are sealed: with names and addresses, so in no journal.
     #[serde(skip)]
     pub answers: Vec<Value>,
 }
 
 pub const COUNT_MAX: u32 = 1000;
-/// Maximum remembered spans of one key and length, the newest ones. An event of an older span sends
-/// no notification.
+/// The newest ones of a key and length. An event of an older span sends no notification.
 pub const SPANS_MAX: usize = 32;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AtMost {
     pub key: String,
-    /// Maximum notifications within a span.
     pub count: u32,
     pub seconds: u64,
-    /// The number of the span of the event.
     pub span: i64,
 }
 
-/// Returns the number of a moment's span of `seconds` seconds; `None` if the span is empty or too
-/// long.
+/// Returns the span of `seconds` seconds of a moment; `None` if it is empty or too long.
 pub fn span_number(at: DateTime<Utc>, seconds: u64) -> Option<i64> {
     let seconds = i64::try_from(seconds).ok().filter(|seconds| *seconds > 0)?;
     Some(at.timestamp().div_euclid(seconds))

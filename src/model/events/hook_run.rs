@@ -1,8 +1,7 @@
 //! Journal records of hook runs, and of the outcome of their action requests.
 //!
 //! The name of a hook's action consists of the event and the script's name for the action, and of
-//! nothing else. A script that is renamed, or runs once more after a crash, requests the same
-//! action (design.md, Hooks).
+//! nothing else. A renamed or repeated script requests the same action (design.md, Hooks).
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -19,8 +18,7 @@ use crate::model::events::hook::{
 pub const DEPTH_MAX: u32 = 4;
 /// Maximum runs of a failing hook before it is left to a person.
 pub const TRIES_MAX: u32 = 5;
-/// Failed runs of a script for one merchant from which it takes no further events of that merchant:
-/// they wait.
+/// Failed runs of a script for a merchant from which that merchant's further events wait.
 pub const FAILED_MAX: u64 = 500;
 
 /// Record of the hook runs of one event, with all their action requests.
@@ -33,11 +31,9 @@ pub struct HookRunRecord {
     /// The event failed before, and only the failed scripts were run again.
     #[serde(default, rename = "again")]
     pub is_retry: bool,
-    /// The lane of the script; `None` in records from when the scripts of an event were run
-    /// together.
+    /// `None` in records from when the scripts of an event were run together.
     #[serde(rename = "lane")]
     pub script_identity: Option<ScriptIdentity>,
-    /// The script's name at the time of the failure, where it differed.
     #[serde(rename = "formerly")]
     pub former_script: Option<String>,
     pub runs: Vec<HookRun>,
@@ -51,12 +47,10 @@ pub struct HookRunRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScriptIdentity {
     pub script: String,
-    /// SHA-256 of the script's text without its own name: a renamed script continues at the same
-    /// event.
+    /// SHA-256 of the text without its name: a renamed script continues at the same event.
     pub text: Digest,
 }
 
-/// Position of a script that is ahead of another one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cursor {
     pub to: u64,
@@ -69,9 +63,7 @@ pub struct Cursor {
 pub struct HookFailure {
     pub script: String,
     pub function: String,
-    /// The error, with the place in the script.
     pub message: String,
-    /// Number of runs so far.
     pub tries: u32,
     /// Time of the next run; `None`: a person has to act (`events failed`).
     #[serde(rename = "again")]
@@ -86,12 +78,10 @@ pub struct HookFailure {
 pub struct CursorAdvanced {
     pub merchant: Key,
     pub to: u64,
-    /// The one script that advanced to this event, where others are ahead of it; `None`: all
-    /// advanced.
+    /// The one script that advanced, where others are ahead of it; `None`: all advanced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<String>,
-    /// Scripts that stay behind, because too many of their runs failed. Where all scripts advanced,
-    /// these did not.
+    /// Scripts that did not advance, because too many of their runs failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty", rename = "held")]
     pub held_back: Vec<ScriptIdentity>,
 }
@@ -115,7 +105,6 @@ impl ActionRequestId {
     }
 }
 
-/// A requested action that is not settled.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PendingAction {
     pub id: ActionRequestId,
@@ -129,8 +118,7 @@ pub struct PendingAction {
 }
 
 impl PendingAction {
-    /// Returns the key of the action. Without a merchant, the action has the key that it would have
-    /// at the event's merchant.
+    /// Returns the action's key; without a merchant, the key at the event's merchant.
     ///
     /// # Errors
     /// Only after an internal error.
@@ -140,15 +128,13 @@ impl PendingAction {
     }
 }
 
-/// The outgoing channel of an action. Each channel has slots of its own: a slow one delays no
-/// other.
+/// The outgoing channel of an action, with slots of its own: a slow one delays no other.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Channel {
     /// No outgoing call: the action changes local state.
     Internal,
     Service,
-    /// The target of `notify` with this name.
     Target(String),
 }
 
@@ -194,7 +180,6 @@ pub struct ActionResult {
 pub enum ActionOutcome {
     Done,
     Refused,
-    /// The request is invalid: no such verb, field or merchant.
     Invalid,
     /// Its effect is not known, and it is not done a second time.
     Unknown,
@@ -226,7 +211,6 @@ pub struct ActionCounts {
     pub refused: u64,
     pub invalid: u64,
     pub unknown: u64,
-    /// `at_most` allowed no more of them.
     pub skipped: u64,
 }
 

@@ -15,13 +15,11 @@ pub const KEYS_MAX: u64 = 10_000;
 /// Maximum bytes of one script: keys and values, as JSON.
 pub const BYTES_MAX: u64 = 8 << 20;
 pub const ALL_KEYS_MAX: u64 = 100_000;
-/// Maximum bytes of all scripts together.
 pub const ALL_BYTES_MAX: u64 = 64 << 20;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScriptValuesSize {
     pub keys: u64,
-    /// Bytes of keys and values, as JSON.
     pub bytes: u64,
 }
 
@@ -50,8 +48,7 @@ impl ScriptValuesSize {
 
 /// Adds to a kept value, which is null if there is none.
 ///
-/// Returns `None` unless both are whole numbers, or amounts of one currency, and the sum is in
-/// range.
+/// Returns `None` unless both are whole numbers, or amounts of one currency, and in range.
 pub fn sum(value: &Value, added: &Value) -> Option<Value> {
     if value.is_null() {
         return (added.is_i64() || money(added).is_some()).then(|| added.clone());
@@ -89,7 +86,6 @@ pub struct ScriptStart {
 pub struct KnownScript {
     /// The text of the script, as in [`ScriptIdentity`].
     pub text: Digest,
-    /// Time since which it is in use.
     pub since: DateTime<Utc>,
     /// Time since which its file is missing; `None` while it is in use.
     #[serde(default, skip_serializing_if = "Option::is_none")]

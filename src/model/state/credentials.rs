@@ -24,31 +24,25 @@ pub(super) const PUBLIC_KEY: &str = "public_key";
 /// The merchant and accounts that its credentials opened when they were read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MerchantBinding {
-    /// The generation of the document at the time of the reading.
     pub generation: u32,
     pub mode: Mode,
-    /// The service's name for the merchant, where it gave one.
     pub name: Option<String>,
     /// The public keys of the accounts of that mode, one at least.
     pub public_keys: BTreeSet<PublicKey>,
 }
 
-/// A live binding as it is shown to a person and approved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LiveBinding {
     pub merchant: Key,
-    /// The application whose approval brought the code.
     pub application: Key,
     pub generation: u32,
     pub mode: Mode,
-    /// The service's name for the merchant, where it gave one.
     pub name: Option<String>,
     pub public_keys: BTreeSet<PublicKey>,
 }
 
 impl LiveBinding {
-    /// Makes the binding that a person has to approve, from the accounts that an application's code
-    /// opened.
+    /// Makes the binding to approve, from the accounts that an application's code opened.
     pub fn new(merchant: Key, application: Key, bound: MerchantBinding) -> Self {
         let MerchantBinding { generation, mode, name, public_keys } = bound;
         Self { merchant, application, generation, mode, name, public_keys }
@@ -70,8 +64,7 @@ pub fn has_binding_facts(facts: &Value) -> bool {
 /// The credentials that the service refuses. Different credentials are tried.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefusedCredentials {
-    /// The document's credentials at that time, as a digest of their canonical form without
-    /// secrets.
+    /// The document's credentials, as a digest of their canonical form without secrets.
     pub credentials: Digest,
     pub generation: u32,
     pub at: DateTime<Utc>,
@@ -84,8 +77,7 @@ pub struct CredentialsRefused {
     pub credentials: RefusedCredentials,
 }
 
-/// Returns the digest of a document's credentials, given the stored spec, whose private values are
-/// digests.
+/// Returns the digest of the credentials of a stored spec, whose private values are digests.
 pub fn credentials_digest(kept: &Value) -> Digest {
     sha256(&canonical(kept.get("credentials").unwrap_or(&Value::Null)))
 }

@@ -13,12 +13,10 @@ use crate::base::hash::{Digest, Mark};
 use crate::base::id::{Key, RemoteId};
 use crate::model::state::observed::{Observation, Observed};
 
-/// The fact that names the drifted fields.
 pub const DRIFT: &str = "drift";
 /// The fact that reports an object ended or removed elsewhere.
 pub const VANISHED: &str = "vanished";
-/// Maximum times that a drifted field is put back. After one more change it is left alone: another
-/// program keeps changing it.
+/// Maximum corrections of a field. After one more change it is left alone: a program changes it.
 pub const RETURNS_MAX: u32 = 2;
 
 /// Drifted fields, and how often each of them drifted since the document last changed.
@@ -51,8 +49,7 @@ impl Drift {
     }
 }
 
-/// Returns the cause of the object's disappearance, if another program or person ended or removed
-/// just this one.
+/// Returns the cause, if another program or person ended or removed just this object.
 pub fn vanished_reason(known: &Observed) -> Option<&str> {
     let told = known.fact(VANISHED);
     let id = told.get("id").and_then(Value::as_str);
@@ -70,7 +67,6 @@ pub struct FieldChange {
     pub after: Value,
 }
 
-/// Name of the member that marks an unknown value.
 const UNKNOWN: &str = "unsure";
 
 pub fn is_unknown(value: &Value) -> bool {
@@ -109,8 +105,7 @@ fn merge_states(before: &Value, asked: &Value) -> Value {
     }
 }
 
-/// Returns whether an object of a canonical spec represents one value: an amount, a digest, or an
-/// unknown one.
+/// Returns whether an object is one value: an amount, a digest, or an unknown one.
 pub fn is_leaf(value: &Value) -> bool {
     ["minor", "digest", UNKNOWN].iter().any(|name| value.get(name).is_some())
 }
@@ -128,8 +123,7 @@ pub struct Adoption {
     pub commit: Option<String>,
 }
 
-/// Record that a person ended the management of a resource: `forget KIND/NAME`. The service is not
-/// called.
+/// Record that a resource is unmanaged: `forget KIND/NAME`. The service is not called.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forgotten {
     pub key: Key,
@@ -143,22 +137,18 @@ pub struct Forgotten {
 /// Record that a person disowned an object with a mark of ours: `forget ID`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Disowned {
-    /// The merchant or resource that the object blocked; a resource, if the object carries its
-    /// mark.
+    /// The merchant or resource that it blocked; the resource whose mark it carries.
     pub key: Key,
     pub remote_id: RemoteId,
     pub actor: String,
     pub at: DateTime<Utc>,
 }
 
-/// A request to adopt an object: `import`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdoptRequest {
     pub key: Key,
     pub id: RemoteId,
-    /// Adopts the object even if the service does not show it.
     pub unverified: bool,
-    /// Writes the adoption; otherwise it is only checked.
     pub write: bool,
 }
 
@@ -238,9 +228,7 @@ pub enum ImportOption {
     Document(Key),
     /// A document of this name can be generated, with this spec.
     New(Key, Value),
-    /// No action is needed, for this reason.
     Skipped(String),
-    /// No document can be generated, for this reason.
     Impossible(String),
 }
 

@@ -16,9 +16,7 @@ pub struct Health {
     pub status: ConditionStatus,
     /// Reason as a CamelCase word, for programs.
     pub reason: &'static str,
-    /// Reason as a sentence, for people.
     pub message: String,
-    /// Time since which it holds; `None` without any event.
     pub since: Option<DateTime<Utc>>,
     /// Next time at which the passing of time alone changes it.
     pub next_change: Option<DateTime<Utc>>,
@@ -31,7 +29,6 @@ impl Health {
         Self { status, reason, message, since: None, next_change: None }
     }
 
-    /// Returns the health of a resource without an object.
     pub fn not_created() -> Self {
         let message = "the object does not exist".to_owned();
         let (status, reason) = (ConditionStatus::Unknown, "NotCreated");
@@ -67,10 +64,8 @@ pub struct Condition {
     pub status: ConditionStatus,
     /// Reason as a CamelCase word, for programs.
     pub reason: String,
-    /// Reason as a sentence, for people.
     pub message: String,
-    /// The time of the record that caused the status; null where only the files do, without a
-    /// record.
+    /// The time of the record that caused the status; null where only files did.
     pub since: Option<String>,
 }
 
@@ -104,7 +99,6 @@ impl From<bool> for ConditionStatus {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PaymentResult {
-    /// The payer's bank approved it.
     Paid,
     /// The payer's bank, or the service, declined it.
     Declined,
@@ -146,8 +140,7 @@ pub struct Payments {
     /// Failed tries since the last success.
     #[serde(default)]
     pub failures: u32,
-    /// The time of the record that caused the present state: of the first failure in a row, or of
-    /// the success.
+    /// The record of the first failure in a row, or of the success.
     pub since: DateTime<Utc>,
 }
 

@@ -14,9 +14,7 @@ use crate::base::id::{IntentId, Key};
 pub struct Restored {
     /// The number of the epoch: one more than the backup's own.
     pub epoch: u32,
-    /// The last record of the backup.
     pub backup_sequence: u64,
-    /// Hash of that record.
     pub backup_head: Digest,
     pub backup_at: DateTime<Utc>,
     pub at: DateTime<Utc>,
@@ -51,12 +49,10 @@ pub struct Release {
     pub actor: String,
 }
 
-/// A person's request to record a statement about the time between a backup and its restore.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReleaseRequest {
     /// The resources that it covers; empty: all.
     pub keys: Vec<Key>,
-    /// The resources are actions of hooks that were done.
     #[serde(default)]
     pub done: bool,
 }
@@ -123,12 +119,10 @@ pub struct Compacted {
     pub actor: String,
 }
 
-/// Time for which the service may still answer to a hook's effect: refunds are possible for six
-/// months.
+/// Time for which the service may still answer: refunds are possible for six months.
 pub const ACTION_RETENTION: TimeDelta = TimeDelta::days(183);
 
-/// Record that settled events of a merchant are dropped, as far as they are not newer than the
-/// horizon.
+/// Record that settled events of a merchant, not newer than the horizon, are dropped.
 ///
 /// The fold decides for each one; the record only names the candidates. If the service later shows
 /// such an event again, it does not count as new.
@@ -142,18 +136,15 @@ pub struct EventsDropped {
     /// Posted ids that the service does not have, or that belong to the other mode.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forged: Vec<String>,
-    /// Bodies that could not be an event.
     #[serde(default, skip_serializing_if = "Vec::is_empty", rename = "garbled")]
     pub malformed: Vec<Digest>,
-    /// Intents of hooks' actions, each with its action: those older than [`ACTION_RETENTION`] are
-    /// dropped entirely.
+    /// Intents of hooks' actions; those older than [`ACTION_RETENTION`] are dropped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<(IntentId, Key)>,
     pub at: DateTime<Utc>,
 }
 
-/// Record that a webhook names an event from before the horizon: it stops waiting, and does not
-/// count as new.
+/// A webhook names an event from before the horizon: it is neither awaited nor new.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lapsed {
     pub merchant: Key,

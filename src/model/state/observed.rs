@@ -41,19 +41,16 @@ pub struct Observation {
     pub exists: Option<bool>,
     /// The spec that was put on the service, private values as digests.
     pub applied: Option<AppliedSpec>,
-    /// The kind's facts about the object (status, accounts …): top-level fields replace older ones,
-    /// a null removes one.
+    /// Facts of the kind (status, accounts …): each replaces an older one, a null removes it.
     pub facts: Value,
 }
 
-/// A spec as it was put on the service.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AppliedSpec {
     /// The canonical spec with private values replaced by keyed digests.
     pub spec: Value,
     /// The manifest's digest: an equal one requires no change.
     pub digest: Digest,
-    /// The document's generation at that time.
     pub generation: u32,
     pub deletion: Deletion,
 }
@@ -62,7 +59,6 @@ pub struct AppliedSpec {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ServiceRefusal {
     pub intent: IntentId,
-    /// The manifest's digest at that time.
     pub digest: Digest,
     pub status: u16,
     pub problem: ServiceProblem,
@@ -85,7 +81,6 @@ impl ServiceRefusal {
 pub struct OnHold {
     /// The intent that cannot be settled, if one is the cause.
     pub intent: Option<IntentId>,
-    /// The cause, in a sentence.
     pub reason: String,
     pub at: DateTime<Utc>,
 }
@@ -97,7 +92,6 @@ pub struct Observed {
     pub remote_id: Option<RemoteId>,
     pub exists: bool,
     pub applied: Option<AppliedSpec>,
-    /// The kind's facts about the object.
     pub facts: Value,
     pub refusal: Option<ServiceRefusal>,
     /// The hold, while no effect is done for the resource.
@@ -109,10 +103,8 @@ pub struct Observed {
     /// Another merchant, to which the public keys that were read for this one are bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rival: Option<Box<Key>>,
-    /// The live binding of a merchant that a person approved last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Box<BindingApproval>>,
-    /// The service's refusal of this merchant's credentials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unauthorised: Option<Box<RefusedCredentials>>,
     /// The resource's former names, the first one first: that one is its name on the service.
@@ -121,7 +113,6 @@ pub struct Observed {
     /// The new name that took over the facts of this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved_to: Option<Box<Key>>,
-    /// The known facts about its document's absence.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "absence")]
     pub missing_document: Option<Box<MissingDocument>>,
     /// Unknown objects with marks of ours that block the resource.
@@ -130,7 +121,6 @@ pub struct Observed {
     /// Time of the last change of its existence, its id, or the spec that was put on the service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed: Option<DateTime<Utc>>,
-    /// The payments that it collected or tried to collect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payments: Option<Box<Payments>>,
     pub at: DateTime<Utc>,
@@ -209,13 +199,31 @@ impl Observed {
         self.former.first()
     }
 
-    /// Returns one fact by its name; null when it is not known.
     pub fn fact(&self, name: &str) -> &Value {
         self.facts.get(name).unwrap_or(&Value::Null)
     }
 
     pub fn text(&self, name: &str) -> Option<&str> {
         self.fact(name).as_str()
+    }
+
+    /// Returns the accounts that the merchant's credentials opened; `None` while none were read.
+    pub fn merchant_binding(&self) -> Option<MerchantBinding> {
+        match self.facts.get(BINDING) {
+            Some(said) => MerchantBinding::deserialize(said).ok(),
+            None => self.binding_from_single_key(),
+        }
+    }
+
+    /// Reads the binding of a state that was written before all public keys were kept.
+    fn binding_from_single_key(&self) -> Option<MerchantBinding> {
+        let key = PublicKey::new(self.text(PUBLIC_KEY)?).ok()?;
+        Some(MerchantBinding {
+            generation: self.applied.as_ref().map_or(0, |applied| applied.generation),
+            mode: Mode::deserialize(self.fact("mode")).ok()?,
+            name: self.text("merchant_name").map(str::to_owned),
+            public_keys: BTreeSet::from([key]),
+        })
     }
 }
 
@@ -231,32 +239,9 @@ fn merge_facts(facts: &mut Value, news: &Value) {
     }
 }
 
-/// Returns whether a fact shows that the service accepts a merchant's credentials: a new token, or
-/// opened accounts.
+/// Returns whether the service accepts the credentials: a new token, or opened accounts.
 pub(crate) fn proves_acceptance(fact: &Observation) -> bool {
     let told = |name: &str| fact.facts.get(name).is_some_and(|value| !value.is_null());
     let by_the_service = matches!(fact.source, FactSource::Answer | FactSource::Read);
     by_the_service && ["token", "accounts", "connected"].into_iter().any(told)
-}
-
-impl Observed {
-    /// Returns the accounts that the merchant's credentials opened; `None` while none were read.
-    pub fn merchant_binding(&self) -> Option<MerchantBinding> {
-        let said = self.facts.get(BINDING);
-        said.map_or_else(
-            || self.binding_from_single_key(),
-            |said| MerchantBinding::deserialize(said).ok(),
-        )
-    }
-
-    /// Reads the binding of a state that was written before all public keys were kept.
-    fn binding_from_single_key(&self) -> Option<MerchantBinding> {
-        let key = PublicKey::new(self.text(PUBLIC_KEY)?).ok()?;
-        Some(MerchantBinding {
-            generation: self.applied.as_ref().map_or(0, |applied| applied.generation),
-            mode: Mode::deserialize(self.fact("mode")).ok()?,
-            name: self.text("merchant_name").map(str::to_owned),
-            public_keys: BTreeSet::from([key]),
-        })
-    }
 }

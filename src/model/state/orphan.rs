@@ -1,10 +1,7 @@
 //! Resources without a document, and objects without a resource.
 //!
 //! A missing document has the time when it was first missed, and a person's permission for the
-//! removal. A document that returns clears both. An unknown object carries a mark of ours, and this
-//! state does not know it.
-
-use std::fmt;
+//! removal. A document that returns clears both. An unknown object carries a mark of ours.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -15,8 +12,7 @@ use crate::base::money::Money;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MissingDocument {
-    /// When the document was first missed. A live resource is removed only some time after this
-    /// mark.
+    /// A live resource is removed only some time after this mark.
     pub marked: Option<MarkedForPrune>,
     /// A person's permission for the removal, past any guard.
     pub allowed: Option<PruneAllowed>,
@@ -73,12 +69,10 @@ pub struct MovedRecord {
     pub from: Key,
     pub to: Key,
     pub at: DateTime<Utc>,
-    /// The git commit of the tree that contains the rename.
     pub commit: Option<String>,
 }
 
-/// Record of the unknown objects that block a merchant or a resource; they replace those that were
-/// found before.
+/// The unknown objects that block a resource; they replace those found before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnknownObjectsFound {
     pub key: Key,
@@ -88,35 +82,26 @@ pub struct UnknownObjectsFound {
     pub at: DateTime<Utc>,
 }
 
-/// An unknown object: it carries a mark of ours, and is not the object that this state knows by the
-/// mark.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// An object with a mark of ours that is not the known one of the mark.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
+#[display(
+    "{id} ({list}, {mark}{})",
+    collection.as_ref().map(|money| format!(", {money}")).unwrap_or_default()
+)]
 pub struct UnknownObject {
     pub id: RemoteId,
     pub mark: Mark,
-    /// The list that shows the object, such as `cards`.
     pub list: String,
     /// This state knows the mark by another object: then this one is a second one.
     #[serde(rename = "second")]
     pub is_duplicate: bool,
-    /// The money that it collects from its payer, as the service showed it; `None` for an object
-    /// that collects no money.
+    /// The money that it collects, as the service showed it; `None` if it collects none.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "collects")]
     pub collection: Option<Collection>,
 }
 
-impl fmt::Display for UnknownObject {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { id, mark, list, is_duplicate: _, collection: collects } = self;
-        let money = collects
-            .as_ref()
-            .map(|Collection { amount, status }| format!(", {status}, {amount} per occurrence"));
-        write!(f, "{id} ({list}, {mark}{})", money.unwrap_or_default())
-    }
-}
-
-/// The money that a recurring charge collects at each occurrence.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
+#[display("{status}, {amount} per occurrence")]
 pub struct Collection {
     pub amount: Money,
     /// The status of the charge at the service, such as `ACTIVE`.

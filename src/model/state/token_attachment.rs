@@ -1,7 +1,6 @@
 //! A one-time token that a payer's page or a person supplied for a saved method: `source: intake`.
 //!
-//! The token itself is sealed in the vault. It works once and for five minutes, so it is worthless
-//! to anyone who finds it later.
+//! The token is sealed in the vault. It works once and for five minutes, so it is soon worthless.
 
 use std::fmt;
 
@@ -22,7 +21,6 @@ pub struct TokenAttachment {
     /// The saved method, or the recurring charge that copies its details.
     pub key: Key,
     pub merchant: Key,
-    /// The generation of the document that the token is for.
     pub generation: u32,
     /// The vault's name of the token.
     pub token: String,
@@ -30,15 +28,13 @@ pub struct TokenAttachment {
     pub digest: Digest,
     pub at: DateTime<Utc>,
     pub actor: String,
-    /// For a resource that copies a saved method's details: that method. `None` for the method's
-    /// own token.
+    /// The method whose details the resource copies; `None` for the method's own token.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "beside")]
     pub copied_method: Option<CopiedMethod>,
 }
 
-/// The saved method whose token came with this one. A recurring charge copies the details of its
-/// method. The service accepts new details only by a token of the charge's own (gateway-api, PATCH
-/// /v1/recurring/charges/{id}).
+/// The saved method whose token came with this one. A recurring charge copies its details, and
+/// takes new ones only by a token of its own (gateway-api, PATCH /v1/recurring/charges/{id}).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CopiedMethod {
     pub method: Key,
@@ -79,18 +75,15 @@ impl SuppliedToken {
         (brought.generation == generation).then_some(brought)
     }
 
-    /// Returns the value that represents a token's details in the record of what was put on the
-    /// service.
+    /// Returns the value for a token's details in the applied spec.
     pub fn details_marker(token: Digest) -> Value {
         json!({"digest": token.short()})
     }
 }
 
-/// A saved method that waits for its payer's details.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AwaitedDetails {
     pub key: Key,
-    /// `card` or `bank`.
     pub method_type: &'static str,
     /// The failure of the latest token, or the reason for the wait, for people.
     pub failure: Option<String>,

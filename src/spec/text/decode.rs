@@ -1,20 +1,16 @@
 //! Decodes bytes to text. Reports early, and in words, why a file is no YAML at all.
 //!
 //! Guarantees: decoding never fails on any bytes. A text without an error in `findings` is UTF-8
-//! without control characters. A byte order mark at the start causes only a warning and is not part
-//! of the text.
+//! without control characters. A byte order mark at the start is only warned of and left out.
 
 use std::ops::Range;
 
 use crate::model::issue::Severity;
 
-/// The largest accepted file, in bytes; larger ones are refused before parsing, since a tree is
-/// many small files.
+/// In bytes; a larger file is refused before parsing, since a tree is many small files.
 pub const FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
-
 /// The bytes of a UTF-8 byte order mark.
 pub const BOM: &str = "\u{feff}";
-
 const SAMPLE_BYTES: usize = 8192;
 const CONTROL_PERMILLE_MAX: usize = 100;
 
@@ -23,7 +19,6 @@ const CONTROL_PERMILLE_MAX: usize = 100;
 pub struct DecodedText {
     /// The text without its byte order mark; empty for bytes that are no text at all.
     pub text: String,
-    /// True if the file starts with a byte order mark.
     pub bom: bool,
     pub findings: Vec<Finding>,
 }
@@ -93,19 +88,16 @@ fn not_text(bytes: &[u8]) -> Option<Finding> {
 }
 
 fn is_utf16(bytes: &[u8]) -> bool {
-    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
-        return true;
-    }
-    if bytes.starts_with(&[0, 0, 0xfe, 0xff]) {
+    let marks: [&[u8]; 3] = [&[0xff, 0xfe], &[0xfe, 0xff], &[0, 0, 0xfe, 0xff]];
+    if marks.iter().any(|mark| bytes.starts_with(mark)) {
         return true;
     }
     let sample = bytes.get(..bytes.len().min(64)).unwrap_or_default();
     let zeros = |odd: bool| {
         let places = sample.iter().enumerate().filter(|(at, _)| (at % 2 == 1) == odd);
-        let (all, zero) = places.fold((0_usize, 0_usize), |(all, zero), (_, byte)| {
+        places.fold((0_usize, 0_usize), |(all, zero), (_, byte)| {
             (all.saturating_add(1), zero.saturating_add(usize::from(*byte == 0)))
-        });
-        (all, zero)
+        })
     };
     let ((odd, odd_zero), (even, even_zero)) = (zeros(true), zeros(false));
     sample.len() >= 8
@@ -134,13 +126,10 @@ fn not_utf8(at: usize) -> Finding {
 }
 
 fn bom_warning() -> Finding {
-    Finding::error(
-        "reckon::yaml::byte_order_mark",
-        0..0,
-        "the file starts with a byte order mark",
-        "save it as UTF-8 without one",
-    )
-    .into_warning()
+    let message = "the file starts with a byte order mark";
+    let help = "save it as UTF-8 without one";
+    let error = Finding::error("reckon::yaml::byte_order_mark", 0..0, message, help);
+    Finding { severity: Severity::Warning, ..error }
 }
 
 /// Returns a finding for the first character that YAML does not know.
@@ -177,7 +166,6 @@ fn is_printable(found: char) -> bool {
     }
 }
 
-/// One problem of a text, by its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// Stable for ever: `reckon::yaml::duplicate_key`.
@@ -186,9 +174,7 @@ pub struct Finding {
     /// The guilty bytes of the text; empty where a part is missing.
     pub span: Range<usize>,
     pub message: String,
-    /// The text to write instead.
     pub help: String,
-    /// Other places of the same text.
     pub related: Vec<(Range<usize>, String)>,
 }
 
@@ -207,12 +193,6 @@ impl Finding {
             help: help.into(),
             related: Vec::new(),
         }
-    }
-
-    #[must_use]
-    pub fn into_warning(mut self) -> Self {
-        self.severity = Severity::Warning;
-        self
     }
 
     #[must_use]

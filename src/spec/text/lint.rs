@@ -1,9 +1,8 @@
 //! One pass of YAML events over one document, before any value is read from it.
 //!
 //! Refuses constructs that other parsers read differently, that hide values, or that explode:
-//! duplicate and non-string keys, tags, merge keys, anchors and aliases, deep and huge documents.
-//! Guarantees: every finding has its bytes; the pass never fails on any text; work is linear in the
-//! text.
+//! duplicate and non-string keys, tags, merge keys, anchors and aliases, depth and size.
+//! Guarantees: every finding has its bytes; the pass never fails on any text, in linear time.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -21,14 +20,11 @@ pub(crate) use frame::is_text;
 
 /// The deepest permitted nesting of collections.
 pub const DEPTH_MAX: usize = 64;
-
 /// The most values and keys of one document.
 pub const NODES_MAX: usize = 100_000;
-
 /// Further findings of one document are not reported.
 pub const FINDINGS_MAX: usize = 50;
 
-/// The part of a document that becomes a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
     /// Everything but the content of the top key `spec`.
@@ -38,12 +34,9 @@ pub enum Keep {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Linted {
-    /// The document as a tree. If the pass stopped early, its top mapping with the entries complete
-    /// at that point.
+    /// The document as a tree; if the pass stopped early, the complete entries of its top mapping.
     pub root: Option<Node>,
-    /// The problems, in the order of the text.
     pub findings: Vec<Finding>,
-    /// True if the pass reached the end of the document.
     pub complete: bool,
 }
 
@@ -64,18 +57,13 @@ pub fn lint(text: &str, slice: &Slice, keep: Keep) -> Linted {
     };
     let mut parser = Parser::new_from_str(document);
     while let Some(event) = parser.next_event() {
-        match event {
-            Ok((event, span)) => {
-                if lint.event(event, span).is_err() {
-                    lint.complete = false;
-                    break;
-                }
-            }
-            Err(error) => {
-                lint.syntax(&error, slice);
-                lint.complete = false;
-                break;
-            }
+        let read = match event {
+            Ok((event, span)) => lint.event(event, span),
+            Err(error) => Err(lint.syntax(&error, slice)),
+        };
+        if read.is_err() {
+            lint.complete = false;
+            break;
         }
     }
     lint.finish()
@@ -83,7 +71,6 @@ pub fn lint(text: &str, slice: &Slice, keep: Keep) -> Linted {
 
 #[cfg(test)]
 thread_local! {
-    /// Passes of this thread.
     pub(crate) static RUNS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
@@ -164,9 +151,7 @@ impl<'a> Lint<'a> {
     fn word_before(&self, sign: char, span: &Range<usize>) -> Range<usize> {
         let from = self.last_end.min(span.start);
         let before = self.text.get(from..span.end).unwrap_or_default();
-        let Some(at) = before.find(sign) else {
-            return span.clone();
-        };
+        let Some(at) = before.find(sign) else { return span.clone() };
         let word = before.get(at..).unwrap_or_default();
         let length = word.find(char::is_whitespace).unwrap_or(word.len());
         let start = from.saturating_add(at);
@@ -205,8 +190,7 @@ impl<'a> Lint<'a> {
         Ok(())
     }
 
-    /// Extends the span of a block scalar, which starts at its first line of content, to its `|` or
-    /// `>`.
+    /// Extends the span of a block scalar, which starts at its content, to its `|` or `>`.
     fn with_header(&self, span: Range<usize>) -> Range<usize> {
         let from = self.last_end.min(span.start);
         let before = self.text.get(from..span.start).unwrap_or_default();
@@ -247,9 +231,7 @@ impl<'a> Lint<'a> {
     }
 
     fn end(&mut self, span: &Range<usize>) -> Result<(), LintStop> {
-        let Some(frame) = self.frames.pop() else {
-            return Err(LintStop);
-        };
+        let Some(frame) = self.frames.pop() else { return Err(LintStop) };
         let span = self.collection_span(frame.start(), span);
         let node = frame.into_node(span);
         if let Some(CollectionFrame::Map(map)) = self.frames.last_mut()
@@ -299,10 +281,11 @@ impl<'a> Lint<'a> {
         }
     }
 
-    fn syntax(&mut self, error: &ScanError, slice: &Slice) {
+    fn syntax(&mut self, error: &ScanError, slice: &Slice) -> LintStop {
         let at = self.offsets.byte(error.marker().index());
         let finding = frame::syntax_finding(self.text, slice, at, error.info());
         self.report(finding);
+        LintStop
     }
 
     fn finish(mut self) -> Linted {

@@ -12,12 +12,12 @@ use std::sync::Arc;
 use crate::base::secret::mask_digits;
 use crate::base::wording::nearest;
 use crate::kinds::schema::kind::{Privacy, SpecField};
+use crate::kinds::secrets::covering;
 use crate::kinds::secrets::secret_source::is_name;
 use crate::model::issue::PlacedIssue;
 use crate::spec::text::node::{Node, NodeValue};
 use crate::spec::text::source::{SourceText, next_line};
 
-/// The replacement of one hidden character.
 pub const HIDDEN: char = '•';
 
 /// The text of a file as it may be shown, with the lines and columns of the file on disk.
@@ -149,17 +149,13 @@ impl<'a> PrivacyRules<'a> {
                     let named = at.is_private_name || self.is_private(&entry.key);
                     let dot = if at.pattern.is_empty() { "" } else { "." };
                     let pattern = format!("{}{dot}{}", at.pattern, entry.key);
-                    self.walk(
-                        &entry.value,
-                        &WalkPosition { pattern, known: at.known, is_private_name: named },
-                        leaves,
-                    );
+                    let at = WalkPosition { pattern, is_private_name: named, ..*at };
+                    self.walk(&entry.value, &at, leaves);
                 }
             }
             NodeValue::Seq(items) => {
                 let pattern = format!("{}[]", at.pattern);
-                let at =
-                    WalkPosition { pattern, known: at.known, is_private_name: at.is_private_name };
+                let at = WalkPosition { pattern, ..*at };
                 for item in items {
                     self.walk(item, &at, leaves);
                 }
@@ -169,11 +165,7 @@ impl<'a> PrivacyRules<'a> {
     }
 
     fn is_hidden(&self, at: &WalkPosition) -> bool {
-        let field = self
-            .fields
-            .iter()
-            .filter(|field| at.known && covers(field.path, &at.pattern))
-            .max_by_key(|field| field.path.len());
+        let field = covering(self.fields, &at.pattern).filter(|_| at.known);
         match field.map(|field| field.privacy) {
             Some(Privacy::Plain) => false,
             Some(Privacy::Personal | Privacy::Secret) => true,
@@ -190,10 +182,6 @@ struct WalkPosition {
     pattern: String,
     known: bool,
     is_private_name: bool,
-}
-
-fn covers(field: &str, pattern: &str) -> bool {
-    pattern.strip_prefix(field).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
 /// Returns whether the node is `{env: NAME}` or a similar reference, which names a secret and holds
@@ -286,7 +274,6 @@ fn private_key(line: &str, names: &BTreeSet<&str>) -> Option<(usize, usize)> {
     })
 }
 
-/// Removes private words from the texts of the problem.
 pub(crate) fn without_private_words(mut problem: PlacedIssue, words: &[&str]) -> PlacedIssue {
     problem.message = mask_words(&problem.message, words);
     problem.help = mask_words(&problem.help, words);

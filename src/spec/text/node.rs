@@ -19,14 +19,12 @@ pub struct Node {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NodeValue {
-    /// A text, number, truth value or null.
     Scalar {
         /// The text, unescaped.
         text: String,
         /// True if the scalar has no quotes, so that it may be a number or null.
         plain: bool,
     },
-    /// A mapping, in the order of the text.
     Map(Vec<NodeEntry>),
     Seq(Vec<Node>),
     /// A value that the pass did not keep.
@@ -114,9 +112,7 @@ pub fn locate(root: &Node, text: &str, path: &Path, at: UnderlinedPart) -> Range
     let mut found = FoundSpans { key: root.span.clone(), value: root.span.clone(), whole: true };
     let mut node = root;
     for segment in &path.0 {
-        let Some(next) = step(node, segment, &found.key) else {
-            return found.key;
-        };
+        let Some(next) = step(node, segment, &found.key) else { return found.key };
         (node, found) = next;
     }
     match at {

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use crate::model::issue::{PlacedIssue, RelatedPlace};
 use crate::spec::text::decode::Finding;
 
-/// A file's text with a table of its lines.
 #[derive(derive_more::Debug, Clone, PartialEq, Eq)]
 #[debug("Source({file}, {} lines)", starts.len())]
 pub struct SourceText {
@@ -56,7 +55,6 @@ impl SourceText {
         self.starts.get(line.saturating_sub(1)).copied().unwrap_or(self.text.len())
     }
 
-    /// Returns the number of lines, at least 1.
     pub fn count(&self) -> usize {
         self.starts.len()
     }
@@ -92,7 +90,7 @@ impl SourceText {
 pub struct Slice {
     /// The bytes from the document's first line with content to the next marker.
     pub range: Range<usize>,
-    /// The line on which it begins, from 1.
+    /// From 1.
     pub line: usize,
 }
 
@@ -145,7 +143,12 @@ impl Splitter {
             self.close(range.start);
             self.end_of_directives();
             if has_content(rest) {
-                self.findings.push(after_end(range));
+                self.findings.push(Finding::error(
+                    "reckon::yaml::syntax",
+                    range.start..range.start.saturating_add(3),
+                    "text follows the end of a document on the same line",
+                    "start the next document with `---` on a line of its own",
+                ));
             }
         } else if self.open.is_none() && content.starts_with('%') {
             self.directive(content, range);
@@ -157,21 +160,20 @@ impl Splitter {
 
     fn directive(&mut self, content: &str, range: Range<usize>) {
         let mut words = content.split_whitespace();
-        self.directive = Some(range.start..range.start.saturating_add(content.trim_end().len()));
+        let span = range.start..range.start.saturating_add(content.trim_end().len());
+        self.directive = Some(span.clone());
         let known = words.next() == Some("%YAML") && matches!(words.next(), Some("1.1" | "1.2"));
         if !known {
-            let end = range.start.saturating_add(content.trim_end().len());
             self.findings.push(Finding::error(
                 "reckon::yaml::directive",
-                range.start..end,
+                span,
                 "this directive is not supported",
                 "remove the line",
             ));
         }
     }
 
-    /// Reports a directive without a document: a file of directives alone is a mistake, not an
-    /// empty file.
+    /// Reports a directive without a document: such a file is a mistake, not empty.
     fn end_of_directives(&mut self) {
         if let Some(span) = self.directive.take().filter(|_| self.open.is_none()) {
             self.findings.push(Finding::error(
@@ -191,7 +193,6 @@ impl Splitter {
     }
 }
 
-/// Returns the text after a marker at the start of a line.
 fn marker<'a>(content: &'a str, marker: &str) -> Option<&'a str> {
     let rest = content.strip_prefix(marker)?;
     (rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n'])).then_some(rest)
@@ -200,15 +201,6 @@ fn marker<'a>(content: &'a str, marker: &str) -> Option<&'a str> {
 fn has_content(content: &str) -> bool {
     let content = content.trim_start();
     !content.is_empty() && !content.starts_with('#')
-}
-
-fn after_end(range: Range<usize>) -> Finding {
-    Finding::error(
-        "reckon::yaml::syntax",
-        range.start..range.start.saturating_add(3),
-        "text follows the end of a document on the same line",
-        "start the next document with `---` on a line of its own",
-    )
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! The one folder beneath which specs may name files (`secrets.attachments`): no links, only plain
-//! files, within the service's limits. A check reads a file in pieces; only a send reads it as a
-//! whole.
+//! files, within the service's limits. Only a send reads a file as a whole.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -103,8 +102,7 @@ impl AttachmentFiles for AttachmentFolder {
     }
 
     fn stamp(&self, path: &str) -> Option<Stamp> {
-        let found = self.root.open().ok()?.metadata(path).ok()?.stat;
-        Some(Stamp { size: found.size, mtime_ns: found.mtime_ns, inode: found.inode })
+        Some(self.root.open().ok()?.metadata(path).ok()?.stat)
     }
 }
 

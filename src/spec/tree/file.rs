@@ -37,7 +37,6 @@ pub(crate) struct DocumentSpot {
 pub(crate) struct LinkIssue {
     pub(crate) spot: DocumentSpot,
     pub(crate) issue: Issue,
-    /// The referenced name that no document has.
     pub(crate) missing: Option<Key>,
 }
 
@@ -102,7 +101,6 @@ impl SpecFile {
     }
 }
 
-/// Returns a problem of a whole file or line.
 pub(crate) fn problem_at(
     file: &str,
     line: usize,
@@ -124,7 +122,6 @@ pub(crate) fn problem_at(
 }
 
 pub(crate) struct FileRequest<'a> {
-    /// The path below the root.
     pub(crate) path: &'a str,
     pub(crate) name: Arc<str>,
     pub(crate) stat: Stat,

@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::fmt::Display;
 use std::io::Read;
 use std::panic::resume_unwind;
 use std::{io, thread};
@@ -24,7 +25,6 @@ pub struct SourceProblem {
     /// Stable for ever.
     pub code: &'static str,
     pub message: String,
-    /// The remedy.
     pub help: String,
 }
 
@@ -74,8 +74,7 @@ impl Listing {
     }
 }
 
-/// Visits everything at or below `below`, in no order. A missing path is no trouble, unless it is
-/// the root.
+/// Visits all at or below `below`, in no order. A missing path is no trouble, except the root.
 pub fn walk(root: &FolderLocation, below: &str, visit: &mut dyn FnMut(WalkEntry<'_>)) {
     let opened = match root.open() {
         Ok(opened) => opened,
@@ -95,7 +94,6 @@ pub fn walk(root: &FolderLocation, below: &str, visit: &mut dyn FnMut(WalkEntry<
 struct TreeWalk {
     root: Folder,
     folders: Vec<String>,
-    /// One buffer for all paths.
     path: String,
 }
 
@@ -127,14 +125,14 @@ impl TreeWalk {
             Ok(opened) => opened,
             Err(error) if error.is_absent() && !folder.is_empty() => return,
             Err(error) => {
-                return visit(WalkEntry::Problem(unreadable_problem(folder, &error.to_string())));
+                return visit(WalkEntry::Problem(unreadable_problem(folder, error)));
             }
         };
         let listed = opened.for_each_entry(&mut |name, sort| {
             self.visit_child(folder, &opened, (name, sort), visit);
         });
         if let Err(error) = listed {
-            visit(WalkEntry::Problem(unreadable_problem(folder, &error.to_string())));
+            visit(WalkEntry::Problem(unreadable_problem(folder, error)));
         }
     }
 
@@ -168,7 +166,7 @@ impl TreeWalk {
             Ok(found) => self.visit_entry(&found, visit),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => {
-                visit(WalkEntry::Problem(unreadable_problem(&self.path, &error.to_string())));
+                visit(WalkEntry::Problem(unreadable_problem(&self.path, error)));
             }
         }
     }
@@ -206,7 +204,7 @@ impl TreeWalk {
                 self.symlink_problem("the symlink leads out of the specs folder")
             }
             Err(_) if !yaml => return,
-            Err(error) => unreadable_problem(&self.path, &error.to_string()),
+            Err(error) => unreadable_problem(&self.path, error),
         };
         visit(WalkEntry::Problem(trouble));
     }
@@ -230,7 +228,7 @@ fn root_problem(root: &FolderLocation, error: &PathError) -> SourceProblem {
         } else {
             error.to_string()
         };
-        return unreadable_problem("", &why);
+        return unreadable_problem("", why);
     };
     let message = format!(
         "the folder {root} is reached through `{component}`, a symbolic link, so no file in it is read"
@@ -241,7 +239,7 @@ fn root_problem(root: &FolderLocation, error: &PathError) -> SourceProblem {
     SourceProblem::new("", "reckon::source::symlink", message, help)
 }
 
-fn unreadable_problem(path: &str, message: &str) -> SourceProblem {
+fn unreadable_problem(path: &str, message: impl Display) -> SourceProblem {
     SourceProblem::unreadable(path, format!("cannot be read: {message}"))
 }
 
@@ -252,8 +250,7 @@ fn is_yaml(path: &str) -> bool {
 /// The initial capacity of a buffer, in bytes: most files fit.
 const BUFFER_BYTES: usize = 4096;
 
-/// Reads a file of the tree; at most one byte more than is accepted, so that an excess shows in the
-/// length.
+/// Reads a file of the tree, and one byte more than is accepted: an excess shows in the length.
 ///
 /// # Errors
 /// The file cannot be read, leads out of the tree, or is no plain file.
@@ -286,8 +283,7 @@ pub fn is_spec_path(path: &str) -> bool {
 /// Fewer items than this are not worth a thread.
 const ITEMS_PER_THREAD_MIN: usize = 128;
 
-/// Calls `one` for each item, several at once where there are many; the results have the order of
-/// the items.
+/// Calls `one` for each item, in threads where there are many; the results have their order.
 pub fn map_in_order<T: Sync, R: Send>(items: &[T], one: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let threads = cores.min(items.len().div_ceil(ITEMS_PER_THREAD_MIN)).max(1);

@@ -12,20 +12,17 @@ use crate::spec::tree::files::{WalkEntry, hash, map_in_order, walk};
 const MAGIC: [u8; 5] = *b"rkix\x01";
 const HEADER_BYTES: usize = 5 + 8 + 16 + 32;
 const CHECK_BYTES: usize = 8;
-/// Files that changed less than this before they were read are read again: the clock of a file
-/// system ticks this slowly.
+/// Newer files are read again: the clock of a file system ticks this slowly.
 const TICK_NS: i64 = 20_000_000;
 
 #[derive(Debug, Clone, Copy)]
 pub struct IndexEntry<'a> {
-    /// The path below the root.
     pub path: &'a str,
     pub stat: Stat,
     /// BLAKE3 of the content.
     pub hash: [u8; 32],
 }
 
-/// Bytes that are no index of this version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the index of spec files is of another version or damaged")]
 pub struct SpecIndexError;
@@ -39,8 +36,7 @@ pub struct SpecIndex {
 
 impl SpecIndex {
     /// Packs entries, which come sorted by path. `read_at_ns` is the time before the first was
-    /// read: a file that changed just then may change again unseen, so it never counts as
-    /// unchanged.
+    /// read: a file that changed just then never counts as unchanged.
     pub fn pack<'a>(entries: impl Iterator<Item = IndexEntry<'a>>, read_at_ns: i64) -> Self {
         let (mut count, mut sum) = (0_u64, 0_u128);
         let mut contents = ContentDigest::default();
@@ -57,7 +53,6 @@ impl SpecIndex {
         Self { count, sum, digest: contents.digest() }
     }
 
-    /// Returns the bytes to store.
     pub fn header(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER_BYTES + CHECK_BYTES);
         bytes.extend_from_slice(&MAGIC);
@@ -80,8 +75,7 @@ impl SpecIndex {
         Ok(Self { count, sum, digest })
     }
 
-    /// Returns whether every file below `root` has its former metadata, and none was added or
-    /// removed.
+    /// Returns whether every file below `root` has its metadata, and none was added or removed.
     pub fn is_unchanged(&self, root: &FolderLocation) -> bool {
         let (mut count, mut sum, mut trouble) = (0_u64, 0_u128, false);
         let mut buffer = Vec::new();
@@ -119,8 +113,7 @@ impl SpecIndex {
     }
 }
 
-/// Returns the digest of files that come in the order of their paths, each with the hash of its
-/// content.
+/// Returns the digest of files, in the order of their paths, each with the hash of its content.
 pub fn digest_of<'a>(files: impl Iterator<Item = (&'a str, &'a [u8; 32])>) -> Digest {
     let mut contents = ContentDigest::default();
     files.for_each(|(path, hash)| contents.add(path, hash));

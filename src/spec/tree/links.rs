@@ -69,7 +69,9 @@ impl Graph {
                 }
             }
         }
-        Tarjan::new(self, &reached).run()
+        let (order, low) = (HashMap::new(), HashMap::new());
+        let (open, is_open, groups) = (Vec::new(), BTreeSet::new(), Vec::new());
+        Tarjan { graph: self, reached: &reached, order, low, open, is_open, groups }.run()
     }
 
     /// Returns whether a group from `affected` is a cycle.
@@ -99,18 +101,6 @@ struct Visit<'a> {
 }
 
 impl<'a> Tarjan<'a> {
-    fn new(graph: &'a Graph, reached: &'a BTreeSet<&'a Key>) -> Self {
-        Self {
-            graph,
-            reached,
-            order: HashMap::new(),
-            low: HashMap::new(),
-            open: Vec::new(),
-            is_open: BTreeSet::new(),
-            groups: Vec::new(),
-        }
-    }
-
     fn run(mut self) -> Vec<Vec<Key>> {
         let reached = self.reached;
         for key in reached {

@@ -8,8 +8,7 @@
 //! - [`TreeState::Complete`] holds only while every document of the tree is good (law 2).
 //! - Neither a message nor a snippet shows a secret or personal value.
 //!
-//! Assumes one caller; holds no lock. Several threads read many changed files, and end with the
-//! call.
+//! Assumes one caller; holds no lock. Threads that read changed files end with the call.
 
 #[cfg(test)]
 mod tests;
@@ -44,12 +43,9 @@ pub struct LoadChange {
     pub touched: BTreeSet<Key>,
 }
 
-/// The evidence that a file did not change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ChangeEvidence {
-    /// Its size, time and inode.
     Metadata,
-    /// Its content alone.
     Contents,
 }
 
@@ -118,7 +114,6 @@ impl Loader {
         &self.desired
     }
 
-    /// Returns the same, to be kept during the next load.
     pub fn shared_desired(&self) -> Arc<Desired> {
         self.desired.clone()
     }
@@ -138,8 +133,7 @@ impl Loader {
         SpecIndex::pack(packed, read_at_ns)
     }
 
-    /// Returns a digest of the paths and contents of all files as they were read; equal to
-    /// that of [`SpecIndex`].
+    /// Returns a digest of all paths and contents as read; equal to that of [`SpecIndex`].
     pub fn digest(&self) -> Digest {
         let files = self.files.iter().map(|(path, file)| (&**path, &file.hash));
         *self.digest.get_or_init(|| digest_of(files))
@@ -175,7 +169,6 @@ impl Loader {
         self.update_verdicts(&touched)
     }
 
-    /// Applies a listing of everything at or below `below`.
     fn apply_listing(
         &mut self,
         below: &str,
@@ -256,9 +249,7 @@ impl Loader {
             touched.insert(key.clone());
         }
         self.bad_files.remove(path);
-        let Some(file) = file else {
-            return;
-        };
+        let Some(file) = file else { return };
         for (index, key) in file.keys() {
             let spots = self.by_key.entry(key.clone()).or_insert_with(|| Vec::with_capacity(1));
             if let Err(place) = spots.binary_search(&spot(index)) {

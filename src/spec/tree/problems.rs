@@ -1,8 +1,7 @@
 //! The problems of the tree with their places, computed on request.
 //!
 //! Guarantees: work is linear in the files that have problems. At most [`PROBLEMS_OF_FILE_MAX`]
-//! problems of a file and [`PROBLEMS_MAX`] in all get a place; the rest is counted. Each file is
-//! read once a call.
+//! problems of a file and [`PROBLEMS_MAX`] in all get a place; the rest is counted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -20,11 +19,8 @@ use crate::spec::tree::file::{DocumentSpot, LinkIssue, SpecFile, problem_at};
 use crate::spec::tree::files::{SourceProblem, read};
 use crate::spec::tree::loader::Loader;
 
-/// Problems of a tree that get a place.
 pub(crate) const PROBLEMS_MAX: usize = 1000;
-
-/// The number of missing references for which the nearest name is searched. Each search passes over
-/// every name of the kind.
+/// Missing references with a suggestion: each search passes over every name of the kind.
 const SUGGESTIONS_MAX: usize = 100;
 
 /// Link issues by file, each with the key that it concerns.
@@ -146,15 +142,13 @@ impl Loader {
         without_private_words(problem, &[])
     }
 
-    /// Places the issue at the first line of its document, where the file changed since it was
-    /// loaded.
+    /// Places the issue at its document's first line, where the file changed since it was loaded.
     fn place_at_document(&self, spot: &DocumentSpot, issue: &Issue) -> PlacedIssue {
         let document = self.files.get(&spot.path).and_then(|file| file.documents.get(spot.index));
         let line = document.map_or(1, |document| document.place.line);
         problem_at(&self.name_of(&spot.path), line, issue.code, &issue.message, &issue.help)
     }
 
-    /// Returns the second place of an issue, in another document.
     fn place_related<'l>(
         &'l self,
         related: &Related,
@@ -163,7 +157,7 @@ impl Loader {
         let Related { key, path, message } = related;
         let (spot, _) = self.documents_of(key.as_ref()?).next()?;
         let (line, column) = texts.with_placed(spot, |placed| {
-            placed.position(placed.span(path, UnderlinedPart::Value).start)
+            placed.source.position(placed.span(path, UnderlinedPart::Value).start)
         })?;
         let file = self.name_of(&spot.path).to_string();
         Some(RelatedPlace { file, line, column, message: message.clone() })
@@ -192,8 +186,7 @@ impl Loader {
         Some(MaskedSource::new(&source, &hidden))
     }
 
-    /// Returns the text of a file as it was loaded, with its lines; `None` when the file changed
-    /// since.
+    /// Returns the text of a file as it was loaded; `None` when the file changed since.
     fn source(&self, path: &str) -> Option<SourceText> {
         let file = self.files.get(path)?;
         let bytes = read(&self.root.open().ok()?, path).ok()?;
@@ -202,9 +195,34 @@ impl Loader {
         }
         Some(LazySource::new(self.name_of(path), &decode(bytes).text).source().clone())
     }
+
+    /// Returns the path of a file by its name in reports; `None` where the tree has no such file.
+    pub fn path_of_file(&self, name: &str) -> Option<&str> {
+        self.files.get_key_value(self.path_of(name)?).map(|(path, _)| &**path)
+    }
+
+    /// Returns the files from this path on, each with the hash of its content as it was read.
+    pub fn content_hashes<'l>(
+        &'l self,
+        from: &'l str,
+    ) -> impl Iterator<Item = (&'l str, [u8; 32])> {
+        let files = self.files.range::<str, _>((Bound::Included(from), Bound::Unbounded));
+        files.map(|(path, file)| (&**path, file.hash))
+    }
+
+    /// Returns the first and last line of each of these fields below `spec` in a resource's
+    /// document. For a missing field, they are those of the part around it. Empty where the file
+    /// changed since it was loaded.
+    pub fn field_lines(&self, key: &Key, fields: &[&str]) -> Vec<(usize, usize)> {
+        let Some((spot, _)) = self.documents_of(key).next() else { return Vec::new() };
+        let paths: Vec<Path> =
+            fields.iter().map(|field| Path::parse(&format!("spec.{field}"))).collect();
+        let lines = FileTexts::new(self)
+            .with_placed(spot, |placed| paths.iter().map(|path| placed.lines(path)).collect());
+        lines.unwrap_or_default()
+    }
 }
 
-/// The files that one call has read, and its suggestions so far.
 pub(crate) struct FileTexts<'l> {
     loader: &'l Loader,
     read: BTreeMap<&'l str, Option<(SourceText, Vec<Slice>)>>,
@@ -243,33 +261,4 @@ impl<'l> FileTexts<'l> {
 fn first_key_of_kind(kind: Kind) -> Key {
     let name: Name = "0".parse().unwrap_or_else(|_| Name::default_namespace());
     Key::new(kind, &name, &name)
-}
-
-impl Loader {
-    /// Returns the path of a file below the root, by its name in reports; `None` where the tree has
-    /// no such file.
-    pub fn path_of_file(&self, name: &str) -> Option<&str> {
-        self.files.get_key_value(self.path_of(name)?).map(|(path, _)| &**path)
-    }
-
-    /// Returns the files from this path on, each with the hash of its content as it was read.
-    pub fn content_hashes<'l>(
-        &'l self,
-        from: &'l str,
-    ) -> impl Iterator<Item = (&'l str, [u8; 32])> {
-        let files = self.files.range::<str, _>((Bound::Included(from), Bound::Unbounded));
-        files.map(|(path, file)| (&**path, file.hash))
-    }
-
-    /// Returns the first and last line of each of these fields below `spec` in a resource's
-    /// document. For a missing field, they are those of the part around it. Empty where the file
-    /// changed since it was loaded.
-    pub fn field_lines(&self, key: &Key, fields: &[&str]) -> Vec<(usize, usize)> {
-        let Some((spot, _)) = self.documents_of(key).next() else { return Vec::new() };
-        let paths: Vec<Path> =
-            fields.iter().map(|field| Path::parse(&format!("spec.{field}"))).collect();
-        let lines = FileTexts::new(self)
-            .with_placed(spot, |placed| paths.iter().map(|path| placed.lines(path)).collect());
-        lines.unwrap_or_default()
-    }
 }

@@ -10,7 +10,6 @@ use crate::base::id::Key;
 use crate::kinds::schema::kind::UniqueField;
 use crate::model::issue::{Issue, Path, Related};
 
-/// A document with a unique property, and its key.
 type UniqueFieldHolder = (DocumentSpot, Key);
 
 /// All holders of unique properties, by the code of the problem.
@@ -21,8 +20,7 @@ pub(crate) struct UniqueFields {
 }
 
 impl UniqueFields {
-    /// Sets all unique properties of the documents of `key`. Returns the codes whose holders
-    /// changed.
+    /// Sets the unique properties of the documents of `key`; returns the codes of changed holders.
     pub(crate) fn set(
         &mut self,
         key: &Key,

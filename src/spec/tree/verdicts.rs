@@ -23,13 +23,13 @@ impl Loader {
             if self.by_key.get(key).is_some_and(Vec::is_empty) {
                 self.by_key.remove(key);
             }
-            let targets = self.documents_of(key).flat_map(|(_, document)| targets(document));
-            let targets = targets.collect();
-            self.graph.set(key, targets);
-            let has = self
-                .documents_of(key)
-                .filter_map(|(spot, document)| Some((document.unique_field?, spot.clone())));
-            let has = has.collect();
+            let manifests = self.documents_of(key).flat_map(|(_, document)| &document.manifest);
+            let targets = manifests.flat_map(|manifest| links(manifest)).map(|link| link.target);
+            self.graph.set(key, targets.collect());
+            let documents = self.documents_of(key);
+            let has = documents
+                .filter_map(|(spot, document)| Some((document.unique_field?, spot.clone())))
+                .collect();
             codes.extend(self.unique_fields.set(key, has));
         }
         concerned
@@ -63,8 +63,7 @@ impl Loader {
     ) -> impl Iterator<Item = (&DocumentSpot, &ParsedDocument)> {
         let spots = self.by_key.get(key).into_iter().flatten();
         spots.filter_map(|spot| {
-            let file = self.files.get(&spot.path)?;
-            file.documents.get(spot.index).map(|document| (spot, document))
+            self.files.get(&spot.path)?.documents.get(spot.index).map(|document| (spot, document))
         })
     }
 
@@ -148,9 +147,4 @@ impl Loader {
         let find: Find<'_> = &|key| self.desired.manifest(key).map(Arc::new);
         row.map(|row| (row.check_links)(&manifest.unpack(), find)).unwrap_or_default()
     }
-}
-
-fn targets(document: &ParsedDocument) -> Vec<Key> {
-    let manifest = document.manifest.iter();
-    manifest.flat_map(|manifest| links(manifest)).map(|link| link.target).collect()
 }

@@ -14,7 +14,6 @@ use crate::spec::text::source::{Slice, next_line};
 /// Beyond this many keys a mapping looks them up by hash.
 const FEW_KEYS: usize = 16;
 
-/// One collection that is not closed yet.
 pub(super) enum CollectionFrame<'a> {
     Map(MapFrame<'a>),
     Seq(SeqFrame),
@@ -24,7 +23,6 @@ pub(super) struct MapFrame<'a> {
     pub(super) start: usize,
     pub(super) keep: bool,
     pub(super) entries: Vec<NodeEntry>,
-    /// The key whose value comes next.
     pub(super) key: Option<(Cow<'a, str>, Range<usize>)>,
     seen: Vec<(Cow<'a, str>, Range<usize>)>,
     index: HashMap<Cow<'a, str>, Range<usize>>,
@@ -205,8 +203,7 @@ fn help(complaint: &str) -> &'static str {
     }
 }
 
-/// Finds the first tab in the white space before a line's text, on the line of `at` or the next
-/// one.
+/// Finds the first tab in the indentation of the line of `at`, or of the next one.
 fn tab_indentation(text: &str, slice: &Slice, at: usize) -> Option<Range<usize>> {
     let document = text.get(slice.range.start..at.min(slice.range.end))?;
     let line = document.rfind(['\n', '\r']).map_or(0, |before| before.saturating_add(1));
