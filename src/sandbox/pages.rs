@@ -179,14 +179,8 @@ const COMMANDS: [(&str, &str); 2] = [
     ("reckon plan", "Show what your files would change here:"),
 ];
 
-#[expect(clippy::unnecessary_wraps, reason = "other pages can fail")]
-pub(crate) fn start(cx: &mut ChangeUnit, _: &ParsedRequest) -> Result<SandboxAnswer> {
-    let brand = &cx.environment.options.brand;
-    Ok(SandboxPage::new(brand, "Payment sandbox", start_links()).answer(StatusCode::OK))
-}
-
-fn start_links() -> Markup {
-    html! {
+pub(crate) fn start(cx: &ChangeUnit) -> SandboxAnswer {
+    let inner = html! {
         p { "A complete emulator of the payment service, on your own machine. Its money, its cards and its e-mails are \
              not real." }
         ul.cards {
@@ -199,7 +193,9 @@ fn start_links() -> Markup {
             p.quiet { (about) }
             pre { (command) }
         }
-    }
+    };
+    let brand = &cx.environment.options.brand;
+    SandboxPage::new(brand, "Payment sandbox", inner).answer(StatusCode::OK)
 }
 
 /// Content security policy of a frame: only this origin's script and styles; any page may embed it.

@@ -72,16 +72,16 @@ impl Routes {
     fn partner(&mut self) {
         let exchange = self.read::<ExchangeToken>(auth::exchange_token);
         exchange.describe(|doc| doc.forms = Some(ServiceSurface::Public));
-        self.read::<GetCredentials>(accounts::credentials);
-        self.read::<ListBankAccounts>(accounts::bank_accounts);
+        self.read::<GetCredentials>(|cx, asked| accounts::credentials(cx, asked));
+        self.read::<ListBankAccounts>(|cx, asked| accounts::bank_accounts(cx, asked));
         self.write::<CreateContact>(contacts::create);
         self.write::<CreateInvoice>(invoices::create);
         self.write::<UploadFile>(invoices::upload_file);
         self.read::<GetFile>(invoices::get_file);
         self.read::<CreateContactHash>(contacts::create_hash);
         self.write::<CreateVaultMethod>(contacts::create_vault_method).public();
-        let older = self.read::<GetCredentials>(accounts::credentials).public();
-        older.pattern = parts("/api/v1/chargeio_credentials").collect();
+        let older = self.read::<GetCredentials>(|cx, asked| accounts::credentials(cx, asked));
+        older.public().pattern = parts("/api/v1/chargeio_credentials").collect();
         older.describe(|doc| doc.name = "credentials.get_by_older_path");
         self.read::<SubmitApplication>(applications::submit);
         self.read::<StartSignUp>(page::sign_up);
@@ -96,7 +96,7 @@ impl Routes {
         self.write::<PatchCard>(|cx, asked, change| SAVED_CARDS.patch(cx, asked, change));
         self.read::<GetCard>(|cx, asked| SAVED_CARDS.get(cx, asked));
         self.read::<DeleteCard>(|cx, asked| SAVED_CARDS.delete(cx, asked));
-        self.read::<ListCards>(saved_methods::list_cards);
+        self.read::<ListCards>(|cx, asked| saved_methods::list_cards(cx, asked));
         self.write::<CreateBank>(saved_methods::create_bank);
         self.write::<PatchBank>(|cx, asked, change| SAVED_BANKS.patch(cx, asked, change));
         self.read::<GetBank>(|cx, asked| SAVED_BANKS.get(cx, asked));
@@ -199,8 +199,7 @@ impl Routes {
         self.write::<SignTransaction>(signatures::sign);
         self.read::<GetSignature>(signatures::get_signature).public();
         self.add::<Deauthorise>(|cx, asked| {
-            auth::deauthorise(cx, asked)?;
-            Ok(SandboxAnswer::of(StatusCode::OK, "text/plain", Vec::new()))
+            auth::deauthorise(cx, asked).map(|()| SandboxAnswer::empty(StatusCode::OK))
         });
     }
 
@@ -220,7 +219,7 @@ impl Routes {
         // The only endpoint that answers 204 without a body (service-facts, 4).
         let purge = self.add::<PurgeTestData>(|cx, asked| {
             merchant_settings::purge(cx, asked, &body::parse_body(asked.json()?)?)?;
-            Ok(SandboxAnswer::of(StatusCode::NO_CONTENT, "text/plain", Vec::new()))
+            Ok(SandboxAnswer::empty(StatusCode::NO_CONTENT))
         });
         purge.public().describe(|doc| doc.status = StatusCode::NO_CONTENT);
         self.read::<GetStatus>(|_, _| Ok(GatewayStatus { status: "NORMAL".to_owned() })).public();
@@ -242,7 +241,7 @@ impl Routes {
     }
 
     fn pages(&mut self) {
-        self.page(Method::Get, pages::START_PATH, pages::start);
+        self.page(Method::Get, pages::START_PATH, |cx, _| Ok(pages::start(cx)));
         self.page(Method::Get, page::PATH, page::show);
         self.page(Method::Post, page::PATH, page::finish);
         self.page(Method::Get, page::THANKS_PATH, |cx, _| Ok(page::thanks(cx)));

@@ -34,7 +34,10 @@ pub(crate) fn show(cx: &ChangeUnit, parts: &Parts, which: &[&str]) -> Result<San
     let is_page = wants_page(parts);
     let answer = match which {
         [] if is_page => list(cx)?,
-        [] => list_json(cx)?,
+        [] => {
+            let mails = mail::all(cx)?.into_iter().map(|(number, mail)| with_page(number, mail));
+            SandboxAnswer::json(&json!({ "messages": mails.collect::<Vec<_>>() }))?
+        }
         [number] if is_page => page(cx, number)?,
         [number] => one(cx, number)?,
         [number, "html"] => document(cx, number)?,
@@ -48,11 +51,6 @@ pub(crate) fn asset(name: &str) -> Result<SandboxAnswer> {
     let (_, content_type, content) =
         ASSETS.into_iter().find(|(of, _, _)| *of == path).ok_or_else(SandboxRefusal::no_path)?;
     Ok(pages::file(content_type, content))
-}
-
-fn list_json(cx: &ChangeUnit) -> Result<SandboxAnswer> {
-    let mails = mail::all(cx)?.into_iter().map(|(number, mail)| with_page(number, mail));
-    SandboxAnswer::json(&json!({ "messages": mails.collect::<Vec<_>>() }))
 }
 
 fn one(cx: &ChangeUnit, number: &str) -> Result<SandboxAnswer> {
@@ -71,7 +69,7 @@ fn with_page(number: u64, mut mail: Value) -> Value {
 /// Returns the e-mail with this number, typed or as it is stored.
 fn find<T: DeserializeOwned>(cx: &ChangeUnit, number: &str) -> Result<Option<(u64, T)>> {
     let Ok(number) = number.parse::<u64>() else { return Ok(None) };
-    Ok(mail::get_by_number(cx, number)?.map(|mail| (number, mail)))
+    Ok(cx.get(&mail::key(number))?.map(|mail| (number, mail)))
 }
 
 fn list(cx: &ChangeUnit) -> Result<SandboxAnswer> {

@@ -39,10 +39,8 @@ pub(crate) fn create(
         "person".clone_into(&mut new.kind);
     }
     SandboxRefusal::fields("", &contact::rules(&new))?;
-    let owner = ObjectOwner {
-        merchant: merchant.id.clone(),
-        mode: MerchantMode::of_test(new.test_mode == Some(true)),
-    };
+    let mode = MerchantMode::of_test(new.test_mode == Some(true));
+    let owner = ObjectOwner { merchant: merchant.id.clone(), mode };
     let sequence = cx.next();
     let contact = build(cx, &merchant, &owner, new);
     let kept = Stored { owner: owner.clone(), sequence, object: contact.clone(), internal: () };
@@ -175,20 +173,14 @@ pub(crate) fn create_hash(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<
     Ok(ContactHash { url: Some(Secret::from(format!("{portal}/contacts/{hash}"))) })
 }
 
-pub(crate) fn mark_invoiced(cx: &mut ChangeUnit, contact_id: &str) -> Result<()> {
-    cx.put(&invoiced_key(contact_id), &true)
-}
-
-fn invoiced_key(contact_id: &str) -> String {
+/// Returns the key that exists once a contact has an invoice.
+pub(crate) fn invoiced_key(contact_id: &str) -> String {
     format!("x/invoiced/{contact_id}")
 }
 
-fn hash_key(cx: &ChangeUnit, hash: &str) -> String {
+/// Returns the key of a contact's id.
+pub(crate) fn hash_key(cx: &ChangeUnit, hash: &str) -> String {
     format!("x/contact-hash/{}", cx.digest("contact-hash", hash.as_bytes()))
-}
-
-pub(crate) fn contact_of_hash(cx: &ChangeUnit, hash: &str) -> Result<Option<String>> {
-    cx.get(&hash_key(cx, hash))
 }
 
 /// POST: uses the token up; its CVV is not kept.

@@ -10,7 +10,7 @@ use crate::api::transaction::SurchargeEntry;
 use crate::base::secret::Secret;
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::merchant::{APPLICATION, MerchantRecord, ModeKeys};
-use crate::sandbox::merchants::policy::{MerchantPolicy, SurchargeRate};
+use crate::sandbox::merchants::policy::{MerchantPolicy, SurchargeRate, join_words};
 use crate::sandbox::merchants::processing::{AccountRecord, CURRENCY_DEFAULT};
 use crate::sandbox::request::{ParsedRequest, number};
 use crate::sandbox::state::objects::MerchantMode;
@@ -21,10 +21,7 @@ const ABILITIES: [&str; 6] =
     ["admin", "charge", "schedule_charge", "refund", "tag_transactions", "view_reports"];
 
 /// GET /gateway-credentials.
-pub(crate) fn credentials(
-    cx: &mut ChangeUnit,
-    asked: &ParsedRequest,
-) -> Result<GatewayCredentials> {
+pub(crate) fn credentials(cx: &ChangeUnit, asked: &ParsedRequest) -> Result<GatewayCredentials> {
     let merchant = cx.merchant(asked.merchant()?)?;
     let policy = cx.policy(&merchant.id)?;
     Ok(GatewayCredentials {
@@ -122,10 +119,7 @@ pub(crate) fn deposits(merchant: &MerchantRecord) -> Vec<Deposit> {
 }
 
 /// GET /bank-accounts.
-pub(crate) fn bank_accounts(
-    cx: &mut ChangeUnit,
-    asked: &ParsedRequest,
-) -> Result<Vec<BankAccount>> {
+pub(crate) fn bank_accounts(cx: &ChangeUnit, asked: &ParsedRequest) -> Result<Vec<BankAccount>> {
     let merchant = cx.merchant(asked.merchant()?)?;
     let policy = cx.policy(&merchant.id)?;
     let masked = |trust: bool| if trust { "*****6789" } else { ACCOUNT_NUMBER_MASKED };
@@ -228,7 +222,7 @@ pub(crate) fn render_merchant_account(
         primary: Some(account.primary),
         currency: Some(account.currency.clone()),
         trust_account: Some(account.trust),
-        transaction_allowed_countries: policy.countries_of(&account.id),
+        transaction_allowed_countries: join_words(policy.allowed_countries.get(&account.id)),
         ..MerchantAccount::default()
     };
     if account.kind == AccountType::Card { card(common, policy) } else { check(common) }
@@ -279,8 +273,7 @@ pub(crate) fn surcharge(
     if !deposits(&merchant).iter().any(own) {
         return Err(SandboxRefusal::not_found("BankAccount", id));
     }
-    let most = u64::try_from(AMOUNT_MAX).unwrap_or(u64::MAX);
-    let amount = number(asked, "amount", 1, most)?;
+    let amount = number(asked, "amount", 1, AMOUNT_MAX.cast_unsigned())?;
     let amount = amount.and_then(|amount| i64::try_from(amount).ok());
     let mut entries: Vec<SurchargeEntry> = Vec::new();
     for rate in &cx.policy(&owner.merchant)?.surcharges {

@@ -72,8 +72,7 @@ impl MerchantRecord {
         mode.pick(&self.test, &self.live)
     }
 
-    /// Returns the visible name: the merchant's own choice, else the original name, from which its
-    /// keys are derived.
+    /// Returns the visible name: the merchant's own choice, else the name that its keys are of.
     pub(crate) fn shown_name(&self) -> &str {
         self.own.name.as_deref().unwrap_or(&self.name)
     }
@@ -112,8 +111,8 @@ impl MerchantRecord {
     }
 
     /// Returns the account for a kind of method: the named one, else the key's own, else the
-    /// primary one. 422 for an account of another mode, of another type, and an unknown one (gateway-api, POST
-    /// /v1/charges, rule 1).
+    /// primary one. 422 for an account of another mode, of another type, and an unknown one
+    /// (gateway-api, POST /v1/charges, rule 1).
     pub(crate) fn account(
         &self,
         mode: MerchantMode,
@@ -256,7 +255,7 @@ impl ChangeUnit {
         if !known {
             let timezone = Some(merchant.timezone.clone());
             merchant.profile = Some(MerchantProfile { timezone, ..profile });
-            self.put(&record(&merchant.id), &merchant)?;
+            self.store_merchant(&merchant)?;
         }
         Ok(merchant)
     }

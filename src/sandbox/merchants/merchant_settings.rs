@@ -17,7 +17,7 @@ use crate::sandbox::merchants::auth::parse_range;
 use crate::sandbox::merchants::policy::{MerchantPolicy, SwipePolicy, is_payment_field};
 use crate::sandbox::merchants::{accounts, events};
 use crate::sandbox::request::ParsedRequest;
-use crate::sandbox::state::objects::{MerchantMode, ObjectKind, ObjectOwner};
+use crate::sandbox::state::objects::{MerchantMode, ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::state::store::ChangeUnit;
 
 /// Parses a comma-separated list; `*` and empty words are dropped.
@@ -230,7 +230,7 @@ fn recurring_charges(cx: &mut ChangeUnit, owner: &ObjectOwner) -> Result<()> {
 
 fn clear(cx: &mut ChangeUnit, kind: ObjectKind, under: &str) -> Result<()> {
     for id in cx.ids(&kind.list(under), 0, u64::MAX)? {
-        if let Some(kept) = cx.find_any_owner::<Value, IgnoredAny>(kind, &id)? {
+        if let Some(kept) = cx.look_up::<Stored<Value, IgnoredAny>>(kind, &id)? {
             cx.delete(kind, under, &id, kept.sequence)?;
         }
     }

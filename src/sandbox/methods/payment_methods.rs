@@ -212,7 +212,7 @@ pub(crate) fn schedule_expiry(
 
 /// Records the event of a saved card if the card still exists and expires as planned.
 pub(crate) fn run_saved_expiry(cx: &mut ChangeUnit, id: &str, expired: bool) -> Result<()> {
-    let kept: Option<StoredPaymentMethod> = cx.find_any_owner(ObjectKind::CARD, id)?;
+    let kept: Option<StoredPaymentMethod> = cx.look_up(ObjectKind::CARD, id)?;
     let Some(kept) = kept else { return Ok(()) };
     let word = expiry_event_due(cx, &kept.owner, &kept.object, expired)?;
     let Some(word) = word else { return Ok(()) };

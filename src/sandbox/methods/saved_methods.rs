@@ -52,14 +52,12 @@ impl SavedMethodStore {
         details: StoredMethod,
     ) -> Result<PaymentMethod> {
         let owner = asked.owner()?;
-        let method = match token_id {
-            Some(token) => {
-                let StoredMethod { reference, description, .. } = details;
-                let texts = SavedChange { reference, description, token_id: None };
-                self.take_token(cx, &owner, token, texts)?
-            }
-            None => details,
-        };
+        let mut method = details;
+        if let Some(token) = token_id {
+            let StoredMethod { reference, description, .. } = method;
+            let texts = SavedChange { reference, description, token_id: None };
+            method = self.take_token(cx, &owner, token, texts)?;
+        }
         self.check(&method, cx)?;
         let sequence = cx.next();
         let id = cx.fresh_gateway_id();
@@ -157,7 +155,7 @@ impl SavedMethodStore {
         let ids = match reference {
             Some(reference) => {
                 let prefix = ChangeUnit::reference_prefix(self.kind, &owner, reference);
-                cx.ids_by_reference(&format!("{prefix}\u{0}"))?
+                cx.values(&format!("{prefix}\u{0}"))?
             }
             None => cx.ids(&under, 0, u64::MAX)?,
         };
@@ -215,10 +213,7 @@ pub(crate) fn create_card(
 }
 
 /// GET /v1/cards: newest first; filters `reference`, `exp_month`, `exp_year`.
-pub(crate) fn list_cards(
-    cx: &mut ChangeUnit,
-    asked: &ParsedRequest,
-) -> Result<Page<PaymentMethod>> {
+pub(crate) fn list_cards(cx: &ChangeUnit, asked: &ParsedRequest) -> Result<Page<PaymentMethod>> {
     let month = number(asked, "exp_month", 1, 12)?;
     let year = number(asked, "exp_year", 0, 9999)?;
     let same = |own: Option<i64>, asked: Option<u64>| {
@@ -254,6 +249,12 @@ impl ResolvedMethod {
     /// Returns true for a saved card or bank, and for a method of the vault.
     pub(crate) fn is_saved(&self) -> bool {
         self.method.shown.id.is_some()
+    }
+
+    /// Returns the method, and uses its token up.
+    pub(crate) fn take(self, cx: &mut ChangeUnit) -> Result<StoredMethod> {
+        self.token.map_or(Ok(()), |token| tokens::end(cx, &token))?;
+        Ok(self.method)
     }
 }
 

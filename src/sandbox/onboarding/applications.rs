@@ -88,7 +88,8 @@ pub(crate) fn problems(
         problems.push(FieldProblem::new("plan", "invalid", "Plan is unknown"));
     }
     let is_trial = submission == Submission::Complete && !text(fields, "test").is_empty();
-    if is_test_name(text(fields, "business_name")) && !is_trial && record::is_test_submitted(cx)? {
+    let is_test = is_test_name(text(fields, "business_name")) && !is_trial;
+    if is_test && cx.get::<String>(record::TEST_TAKEN)?.is_some() {
         let text = "Business name of a test was submitted already";
         problems.push(FieldProblem::new("business_name", "invalid", text));
     }
@@ -146,7 +147,7 @@ pub(crate) fn schedule_decision(
 
 /// Decides as the sandbox, unless the application was decided or deleted.
 pub(crate) fn run_due_decision(cx: &mut ChangeUnit, id: &str) -> Result<()> {
-    let found: Option<StoredApplication> = cx.find_any_owner(ObjectKind::APPLICATION, id)?;
+    let found: Option<StoredApplication> = cx.look_up(ObjectKind::APPLICATION, id)?;
     let waits = |found: &StoredApplication| {
         after(found.object.state, ApplicationTransition::Approve).is_ok()
     };

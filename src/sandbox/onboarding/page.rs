@@ -116,7 +116,7 @@ fn find_usable_link(
         return Ok(None);
     };
     let found: Option<StoredApplication> =
-        cx.find_any_owner(ObjectKind::APPLICATION, &link.id.to_string())?;
+        cx.look_up(ObjectKind::APPLICATION, &link.id.to_string())?;
     Ok(found.filter(is_started).map(|found| (link, found)))
 }
 

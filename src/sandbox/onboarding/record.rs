@@ -65,7 +65,7 @@ const ID_BASE: u64 = 100_000;
 const MASK: &str = "***";
 
 /// Key that records the one test of the sign-up, even after the test was deleted.
-const TEST_TAKEN: &str = "x/application/test";
+pub(crate) const TEST_TAKEN: &str = "x/application/test";
 
 #[skip_serializing_none]
 #[derive(Clone, Serialize, Deserialize)]
@@ -136,6 +136,8 @@ pub(crate) fn store(cx: &mut ChangeUnit, found: &StoredApplication) -> Result<()
     cx.update(ObjectKind::APPLICATION, &found.object.id.to_string(), found)
 }
 
+/// Deletes an application, as support does with the test of a sign-up. Another test is still
+/// refused.
 pub(crate) fn delete(cx: &mut ChangeUnit, id: &str) -> Result<()> {
     let found = load(cx, id)?;
     cx.delete(ObjectKind::APPLICATION, LIST, id, found.sequence)
@@ -161,17 +163,13 @@ pub(crate) fn submit(cx: &mut ChangeUnit, mut found: StoredApplication) -> Resul
     store(cx, &found)
 }
 
-pub(crate) fn is_test_submitted(cx: &ChangeUnit) -> Result<bool> {
-    Ok(cx.get::<String>(TEST_TAKEN)?.is_some())
-}
-
 /// Returns true if an application with the same reference or tax id was submitted before and not
 /// declined.
 pub(crate) fn is_duplicate(cx: &ChangeUnit, found: &StoredApplication) -> Result<bool> {
     for known in duplicate_keys(found) {
         for (_, id) in cx.entries(&prefix(cx, &known))? {
             let other: Option<StoredApplication> =
-                cx.find_any_owner(ObjectKind::APPLICATION, id.as_str().unwrap_or_default())?;
+                cx.look_up(ObjectKind::APPLICATION, id.as_str().unwrap_or_default())?;
             let counts = |other: StoredApplication| {
                 other.internal.submission < found.internal.submission
                     && other.object.state != ApplicationState::Declined

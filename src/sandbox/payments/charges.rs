@@ -13,18 +13,16 @@ use crate::api::transaction::{self, NewCharge, Transaction, TransactionStatus, T
 use crate::api::transaction_action::{CAPTURE_LATER, NewCapture, capture_rules};
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::{Result, SandboxRefusal};
-use crate::sandbox::merchants::auth::client_id;
-use crate::sandbox::merchants::policy::UNAVAILABLE;
-use crate::sandbox::merchants::processing::{need_currency, need_same_currency};
-use crate::sandbox::merchants::{auth, processing};
+use crate::sandbox::merchants::auth::{self, client_id};
+use crate::sandbox::merchants::policy::{UNAVAILABLE, need_enabled};
+use crate::sandbox::merchants::processing::{self, need_currency, need_same_currency};
 use crate::sandbox::methods::payment_methods::{decline_code, decline_status, decline_text};
-use crate::sandbox::methods::saved_methods::ResolvedMethod;
-use crate::sandbox::methods::{saved_methods, tokens};
-use crate::sandbox::payments::order::PaymentOrder;
+use crate::sandbox::methods::saved_methods::{ResolvedMethod, resolve_checked};
+use crate::sandbox::payments::order::{self, PaymentOrder};
+use crate::sandbox::payments::signatures::Tip;
 use crate::sandbox::payments::transactions::{
-    StoredTransaction, TransactionTransition, status_refusal,
+    self, StoredTransaction, TransactionTransition, status_refusal,
 };
-use crate::sandbox::payments::{order, signatures, transactions};
 use crate::sandbox::request::{PageQuery, ParsedRequest};
 use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored, TimerEntry};
 use crate::sandbox::state::store::ChangeUnit;
@@ -39,6 +37,7 @@ pub(crate) struct CheckedCharge {
     /// The recurring charge to start with it, not checked yet.
     pub(crate) recur: Option<Recur>,
     resolved: ResolvedMethod,
+    tip: Tip,
     new: NewCharge,
 }
 
@@ -47,7 +46,7 @@ impl CheckedCharge {
     pub(crate) fn of(cx: &ChangeUnit, asked: &ParsedRequest, mut new: NewCharge) -> Result<Self> {
         let owner = asked.owner()?;
         let problems = transaction::charge_rules(&new);
-        let resolved = saved_methods::resolve_checked(cx, &owner, new.method.take(), problems)?;
+        let resolved = resolve_checked(cx, &owner, new.method.take(), problems)?;
         let resolved = resolved.ok_or_else(SandboxRefusal::server_error)?;
         let merchant = cx.merchant(&owner.merchant)?;
         let kind = &resolved.method.shown.kind;
@@ -61,8 +60,9 @@ impl CheckedCharge {
         let policy = cx.policy(&owner.merchant)?;
         policy.need_reference(new.reference.as_deref())?;
         order::need_fields(&policy, &account, &resolved.method, resolved.is_saved())?;
-        signatures::need_signature(cx, &new)?;
-        Ok(Self { owner, account, recur: new.recur.take(), resolved, new })
+        let tip = Tip::take(cx, &mut new.gratuity, &mut new.signature);
+        tip.check()?;
+        Ok(Self { owner, account, recur: new.recur.take(), resolved, tip, new })
     }
 
     /// Makes the charge, and uses its token up. `recurring` are the ids of the recurring charge and
@@ -73,14 +73,10 @@ impl CheckedCharge {
         asked: &ParsedRequest,
         recurring: Option<(String, String)>,
     ) -> Result<StoredTransaction> {
-        let Self { owner, account, recur: _, resolved, mut new } = self;
-        let ResolvedMethod { mut method, token, .. } = resolved;
-        if let Some(token) = &token {
-            tokens::end(cx, token)?;
-        }
+        let Self { owner, account, recur: _, resolved, tip, new } = self;
+        let mut method = resolved.take(cx)?;
         order::deny_by_country(cx, asked, &account, &mut method);
         order::deny_by_brand(&*cx.policy(&owner.merchant)?, &account, &mut method);
-        let tip = signatures::Tip::of(cx, &mut new);
         let order = PaymentOrder {
             owner,
             account,
@@ -145,21 +141,19 @@ pub(crate) fn settle(
     failure: Option<String>,
 ) -> Result<StoredTransaction> {
     let failure = match failure {
-        None => order::exceeded_limit(cx, &order)?.map(str::to_owned),
+        None => order::broken_limit(cx, &order)?.map(str::to_owned),
         known => known,
     };
     let sequence = cx.next();
     let id = cx.fresh_gateway_id();
     let object = new_transaction(cx, id.clone(), &order)?;
     let mut kept = Stored { owner: order.owner, sequence, object, internal: order.method };
-    let under = kept.owner.key();
-    cx.create(ObjectKind::TRANSACTION, &under, &id, &kept)?;
+    cx.create(ObjectKind::TRANSACTION, &kept.owner.key(), &id, &kept)?;
     let reference = kept.object.reference.as_deref();
     cx.index_reference(ObjectKind::TRANSACTION, &kept, reference, &id)?;
     transactions::emit(cx, &kept, "transaction.created")?;
     if let Some(code) = failure {
-        kept.object.failure_code = Some(code);
-        transactions::apply(cx, &mut kept, TransactionTransition::Decline)?;
+        transactions::decline(cx, &mut kept, code)?;
         return Ok(kept);
     }
     let class = &kept.internal.class;
@@ -201,10 +195,9 @@ fn new_transaction(cx: &ChangeUnit, id: String, order: &PaymentOrder) -> Result<
 pub(crate) fn schedule_end(cx: &mut ChangeUnit, kept: &StoredTransaction) -> Result<()> {
     let id = kept.object.id.clone();
     if kept.object.auto_capture == Some(true) {
-        let time = settlement_time(cx, kept)?;
-        return cx.schedule(time, &TimerEntry::Capture { id });
+        return cx.schedule(settlement_time(cx, kept)?, &TimerEntry::Capture { id });
     }
-    transactions::add_hold(cx, kept)?;
+    cx.list_add(&transactions::holds_of(&kept.owner), kept.sequence, &id)?;
     cx.schedule_in(HOLD_TIME, &TimerEntry::HoldEnd { id })
 }
 
@@ -251,13 +244,14 @@ pub(crate) fn capture(
     let mut kept = find(cx, &owner, asked.parameter(0))?;
     SandboxRefusal::fields("", &capture_rules(&new))?;
     auth::need_country(cx, asked, &kept.object.account_id)?;
-    cx.policy(&owner.merchant)?.need_capture(&kept.object.account_id)?;
+    let policy = cx.policy(&owner.merchant)?;
+    need_enabled(!policy.capture_disabled.contains(&kept.object.account_id), "Captures")?;
     let is_authorized = kept.object.status == TransactionStatus::Authorized;
     SandboxRefusal::ensure(is_authorized && transactions::is_hold(&kept.object), status_refusal)?;
     need_same_currency(&kept.object, new.currency.as_deref())?;
     need_full_amount(&kept.object, new.amount)?;
-    signatures::need_signature_of(cx, &new, &kept)?;
-    signatures::Tip::of_capture(cx, &mut new).add(cx, &mut kept)?;
+    let tip = Tip::take(cx, &mut new.gratuity, &mut new.signature);
+    tip.checked_for_capture(&kept)?.add(cx, &mut kept)?;
     kept.object.capture_reference = new.reference.filter(|text| !text.is_empty());
     if new.capture_time.as_deref() == Some(CAPTURE_LATER) {
         leave_to_daily_run(cx, &mut kept)?;

@@ -36,7 +36,7 @@ pub(crate) fn search(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Page<
         // Every reference that begins like this one.
         Some((_, reference)) => {
             let kind = ObjectKind::TRANSACTION;
-            cx.ids_by_reference(&ChangeUnit::reference_prefix(kind, &owner, reference))?
+            cx.values(&ChangeUnit::reference_prefix(kind, &owner, reference))?
         }
         None => cx.ids(&under, 0, u64::MAX)?,
     };

@@ -87,8 +87,7 @@ fn put_method(cx: &mut ChangeUnit, kept: &mut StoredRecurring, method: MethodRef
     state::schedule_expiry(cx, kept)
 }
 
-/// Replaces the method. A method of another type moves the charge to the account that takes that
-/// type.
+/// Replaces the method. One of another type moves the charge to the account that takes that type.
 fn replace(cx: &ChangeUnit, kept: &mut StoredRecurring, method: StoredMethod) -> Result<()> {
     let before = std::mem::replace(&mut kept.internal.method, method);
     let kind = &kept.internal.method.shown.kind;

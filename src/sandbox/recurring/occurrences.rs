@@ -40,11 +40,11 @@ pub(crate) fn open(
     let id = cx.fresh_gateway_id();
     let object = new_occurrence(cx, charge, id, (date, amount));
     let internal = OccurrenceInternals::default();
-    let kept = Stored { owner: charge.owner.clone(), sequence, object: object.clone(), internal };
-    cx.create(ObjectKind::OCCURRENCE, &charge.object.id, &object.id, &kept)?;
-    plan(cx, charge, &object)?;
-    events::emit(cx, &charge.owner, "recurring_charge.occurrence.created", &object)?;
-    Ok(Some(object))
+    let kept = Stored { owner: charge.owner.clone(), sequence, object, internal };
+    cx.create(ObjectKind::OCCURRENCE, &charge.object.id, &kept.object.id, &kept)?;
+    plan(cx, charge, &kept.object)?;
+    events::emit(cx, &charge.owner, "recurring_charge.occurrence.created", &kept.object)?;
+    Ok(Some(kept.object))
 }
 
 fn new_occurrence(
@@ -157,7 +157,9 @@ pub(crate) fn run_due_payment(cx: &mut ChangeUnit, id: &str) -> Result<()> {
     let waits =
         kept.object.status == OccurrenceStatus::Pending && time.is_some_and(|time| time <= cx.now);
     let is_due = waits && charge.object.status == RecurringStatus::Active;
-    if state::is_payment_over(cx, &kept) || is_due && !state::begin_payment(cx, &mut kept)? {
+    let paying_until = kept.internal.paying_until.filter(|_| state::is_paying(&kept));
+    let is_over = paying_until.is_some_and(|end| end.0 <= cx.now);
+    if is_over || is_due && !state::begin_payment(cx, &mut kept)? {
         attempt(cx, charge, kept)?;
     }
     Ok(())
@@ -260,20 +262,17 @@ fn show(cx: &ChangeUnit, id: &str) -> Result<Occurrence> {
     let kept = find_occurrence(cx, id)?;
     let mut transactions: Vec<Transaction> = Vec::new();
     for id in &kept.internal.transactions {
-        let transaction: Option<StoredTransaction> =
-            cx.find_any_owner(ObjectKind::TRANSACTION, id)?;
-        transactions.extend(transaction.map(|kept| kept.object));
+        let kept: Option<StoredTransaction> = cx.look_up(ObjectKind::TRANSACTION, id)?;
+        transactions.extend(kept.map(|kept| kept.object));
     }
-    let status = visible_status(cx, &kept.object.status);
-    Ok(Occurrence { transactions: Some(transactions), status, ..kept.object })
-}
-
-/// Returns the visible status. The documents know only PENDING, PAID and IGNORED: a failed
-/// occurrence can still be paid, so it is shown as pending (gateway-api, Recurring charge
-/// occurrence).
-fn visible_status(cx: &ChangeUnit, status: &OccurrenceStatus) -> OccurrenceStatus {
-    let is_open = matches!(status, OccurrenceStatus::Failed | OccurrenceStatus::Paying);
-    if is_open && !cx.is_public() { OccurrenceStatus::Pending } else { status.clone() }
+    let mut object = Occurrence { transactions: Some(transactions), ..kept.object };
+    // The documents know only PENDING, PAID and IGNORED: a failed occurrence can still be paid, so
+    // it is shown as pending (gateway-api, Recurring charge occurrence).
+    let is_open = matches!(object.status, OccurrenceStatus::Failed | OccurrenceStatus::Paying);
+    if is_open && !cx.is_public() {
+        object.status = OccurrenceStatus::Pending;
+    }
+    Ok(object)
 }
 
 /// GET …/occurrences/{id}.

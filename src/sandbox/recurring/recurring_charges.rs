@@ -70,11 +70,9 @@ fn create_checked(
     let id = kept.object.id.clone();
     cx.create(ObjectKind::RECURRING_CHARGE, &owner.key(), &id, &kept)?;
     events::emit(cx, owner, "recurring_charge.created", &kept.object)?;
-    let first = occurrences::open(cx, &mut kept, today)?;
-    let Some(first) = first else {
-        let text = "The schedule has no occurrences";
-        return Err(SandboxRefusal::rule("no_occurrences_for_schedule", text));
-    };
+    let text = "The schedule has no occurrences";
+    let none = || SandboxRefusal::rule("no_occurrences_for_schedule", text);
+    let first = occurrences::open(cx, &mut kept, today)?.ok_or_else(none)?;
     state::schedule_expiry(cx, &kept)?;
     cx.update(ObjectKind::RECURRING_CHARGE, &id, &kept)?;
     Ok(RecurringCharge { occurrences: Some(vec![first]), ..kept.object })
@@ -132,9 +130,9 @@ pub(crate) fn list(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Page<Re
     let paging = PageQuery::of(asked)?;
     let under = ObjectKind::RECURRING_CHARGE.list(&owner.key());
     let show = |id: &str| state::find_charge(cx, &owner, id).map(|kept| kept.object);
-    let filters = ["account_id", "status", "reference"];
-    let filters: Vec<_> =
-        filters.iter().filter_map(|name| asked.query(name).map(|text| (*name, text))).collect();
+    let filters = ["account_id", "status", "reference"].into_iter();
+    let filters = filters.filter_map(|name| Some((name, asked.query(name)?)));
+    let filters: Vec<_> = filters.collect();
     let order = asked.query("order_by");
     if filters.is_empty() && order.is_none() {
         return paging.of_list(cx, &under, show);
@@ -225,10 +223,7 @@ fn first_date(asked: &ParsedRequest, today: NaiveDate) -> Result<NaiveDate> {
         None if with_charge => today,
         None => today.succ_opt().ok_or_else(wrong)?,
     };
-    if with_charge && date != today {
-        return Err(wrong());
-    }
-    Ok(date)
+    if with_charge && date != today { Err(wrong()) } else { Ok(date) }
 }
 
 /// A recurring charge to be started by the charge being made; its schedule is checked.
@@ -262,13 +257,8 @@ impl RecurringStart {
         let ended = recur.end.is_some_and(|end| end < today);
         let faults = problems.into_iter().filter(|problem| problem.field != "end" || ended);
         check_calendar("recur", &faults.collect::<Vec<_>>())?;
-        Ok(Self {
-            recur,
-            schedule,
-            today,
-            recurring: cx.fresh_gateway_id(),
-            occurrence: cx.fresh_gateway_id(),
-        })
+        let (recurring, occurrence) = (cx.fresh_gateway_id(), cx.fresh_gateway_id());
+        Ok(Self { recur, schedule, today, recurring, occurrence })
     }
 
     /// Returns the ids that the charge carries: recurring charge and occurrence.
@@ -282,12 +272,8 @@ impl RecurringStart {
         let sequence = cx.next();
         let object = self.object(cx, &paid.object);
         let method = paid.internal.clone().without_cvv();
-        let inside = RecurringInternals {
-            method,
-            last_closed_date: Some(today),
-            tried: 1,
-            ..RecurringInternals::default()
-        };
+        let last_closed_date = Some(today);
+        let inside = RecurringInternals { method, pending: None, last_closed_date, tried: 1 };
         let mut kept = Stored { owner: paid.owner.clone(), sequence, object, internal: inside };
         let id = kept.object.id.clone();
         cx.create(ObjectKind::RECURRING_CHARGE, &paid.owner.key(), &id, &kept)?;
@@ -355,12 +341,9 @@ pub(crate) fn schedule(
         return Err(SandboxRefusal::not_found("Charge", id));
     }
     SandboxRefusal::fields("", &recurring::clone_rules(&new))?;
-    let schedule = new.schedule.unwrap_or_default();
+    let NewClone { amount, schedule } = new;
     let account = charge.object.account_id.clone();
-    let new = NewRecurringCharge {
-        amount: new.amount,
-        schedule: Some(schedule),
-        ..NewRecurringCharge::default()
-    };
+    let schedule = Some(schedule.unwrap_or_default());
+    let new = NewRecurringCharge { amount, schedule, ..NewRecurringCharge::default() };
     create_checked(cx, &owner, new, account, charge.internal.without_cvv())
 }

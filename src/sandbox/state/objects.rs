@@ -115,11 +115,11 @@ impl ChangeUnit {
         self.list_add(&kind.list(under), kept.sequence, id)
     }
 
-    pub(crate) fn update<T: Serialize, X: Serialize>(
+    pub(crate) fn update(
         &mut self,
         kind: ObjectKind,
         id: &str,
-        kept: &Stored<T, X>,
+        kept: &impl Serialize,
     ) -> Result<()> {
         self.put(&kind.object(id), kept)
     }
@@ -129,10 +129,10 @@ impl ChangeUnit {
         kind: ObjectKind,
         under: &str,
         id: &str,
-        sequence: u64,
+        at: u64,
     ) -> Result<()> {
         self.remove(&kind.object(id));
-        self.list_remove(&kind.list(under), sequence)
+        self.list_remove(&kind.list(under), at)
     }
 
     /// Returns an object of this owner. 404 for an unknown object and for one of another owner.
@@ -142,24 +142,21 @@ impl ChangeUnit {
         owner: &ObjectOwner,
         id: &str,
     ) -> Result<Stored<T, X>> {
-        let kept = self.load(kind, id)?;
+        let kept: Stored<T, X> = self.load(kind, id)?;
         if kept.owner == *owner { Ok(kept) } else { Err(SandboxRefusal::not_found(kind.name, id)) }
     }
 
     /// Returns an object of any owner. 404 for an unknown one.
-    pub(crate) fn load<T: DeserializeOwned, X: DeserializeOwned>(
-        &self,
-        kind: ObjectKind,
-        id: &str,
-    ) -> Result<Stored<T, X>> {
-        self.find_any_owner(kind, id)?.ok_or_else(|| SandboxRefusal::not_found(kind.name, id))
+    pub(crate) fn load<S: DeserializeOwned>(&self, kind: ObjectKind, id: &str) -> Result<S> {
+        self.look_up(kind, id)?.ok_or_else(|| SandboxRefusal::not_found(kind.name, id))
     }
 
-    pub(crate) fn find_any_owner<T: DeserializeOwned, X: DeserializeOwned>(
+    /// Returns an object of any owner, if it exists; `S` is the [`Stored`] form of its kind.
+    pub(crate) fn look_up<S: DeserializeOwned>(
         &self,
         kind: ObjectKind,
         id: &str,
-    ) -> Result<Option<Stored<T, X>>> {
+    ) -> Result<Option<S>> {
         self.get(&kind.object(id))
     }
 
@@ -215,7 +212,6 @@ const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 
 /// Length of a partner's id and secret, of a bearer token and of a secret key.
 pub(crate) const LONG_LENGTH: usize = 64;
-
 /// Length of a merchant's public key (partner-api, Limits).
 pub(crate) const PUBLIC_KEY_LENGTH: usize = 24;
 
@@ -248,8 +244,7 @@ impl ChangeUnit {
     }
 
     pub(crate) fn id_with_prefix(&mut self, prefix: &str) -> String {
-        let id = self.fresh_gateway_id();
-        format!("{prefix}{id}")
+        format!("{prefix}{}", self.fresh_gateway_id())
     }
 
     pub(crate) fn fresh_secret(&mut self, label: &str, length: usize) -> String {
@@ -258,40 +253,59 @@ impl ChangeUnit {
     }
 }
 
-/// An entry of the queue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum TimerEntry {
     /// A one-time token's five minutes are over.
-    TokenExpiry { id: String },
+    TokenExpiry {
+        id: String,
+    },
     /// The daily run captures a charge.
-    Capture { id: String },
+    Capture {
+        id: String,
+    },
     /// A hold's seven days are over.
-    HoldEnd { id: String },
+    HoldEnd {
+        id: String,
+    },
     /// An occurrence is to be paid.
-    Occurrence { id: String },
+    Occurrence {
+        id: String,
+    },
     /// The sandbox decides on an application.
-    Decision { id: String },
+    Decision {
+        id: String,
+    },
     /// The outcome of a test application is notified.
-    TestOutcome { id: u64, reference: String, provisioned: bool },
-    /// The processing of an uploaded file ends.
-    FileProcessed { id: String },
+    TestOutcome {
+        id: u64,
+        reference: String,
+        provisioned: bool,
+    },
+    FileProcessed {
+        id: String,
+    },
     /// The card of a recurring charge expires in this month, or expired in the last.
-    Expiry { id: String, expired: bool },
+    Expiry {
+        id: String,
+        expired: bool,
+    },
     /// A saved card expires in this month, or expired in the last.
-    SavedExpiry { id: String, expired: bool },
+    SavedExpiry {
+        id: String,
+        expired: bool,
+    },
 }
 
 pub(crate) const TIMERS: &str = "due/";
 
 impl ChangeUnit {
-    /// Adds an entry to the queue; a past moment becomes now.
+    /// Adds an entry to the queue of timers; a past moment becomes now.
     pub(crate) fn schedule(&mut self, time: DateTime<Utc>, due: &TimerEntry) -> Result<()> {
         let at = self.next();
         let time = time.max(self.now);
         self.put(&format!("{TIMERS}{}/{}", millis(time), sortable_key(at)), due)
     }
 
-    /// Adds an entry that is due after `delay`.
     pub(crate) fn schedule_in(&mut self, delay: TimeDelta, due: &TimerEntry) -> Result<()> {
         self.schedule(self.after(delay), due)
     }
@@ -317,11 +331,6 @@ impl ChangeUnit {
     ) -> Result<()> {
         let Some(reference) = reference else { return Ok(()) };
         self.put(&Self::reference_key(kind, kept, reference), &id)
-    }
-
-    /// Returns the ids under the look-up keys of a reference.
-    pub(crate) fn ids_by_reference(&self, prefix: &str) -> Result<Vec<String>> {
-        self.values(prefix)
     }
 }
 
