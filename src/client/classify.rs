@@ -37,8 +37,7 @@ pub(crate) struct HttpAnswer {
 }
 
 impl HttpAnswer {
-    /// Returns the answer as one to this call: on the path that answers without content, 204 with
-    /// an empty body counts as 200.
+    /// Returns the answer to this call: an empty 204 counts as 200 on the path that answers so.
     pub(crate) fn with_call(self, call: &Call) -> Self {
         let is_done = self.status == 204 && self.body.is_empty() && allows_empty_reply(call);
         let status = if is_done { 200 } else { self.status };
@@ -46,8 +45,7 @@ impl HttpAnswer {
     }
 }
 
-/// The reason why there is no answer; a text holds the words of a library and of the peer,
-/// unchanged.
+/// The reason why there is no answer; texts are a library's or the peer's, unchanged.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum TransportFailure {
     /// No connection was made: refused, no such host, TLS handshake failed. Nothing was written.
@@ -64,8 +62,7 @@ pub(crate) enum TransportFailure {
 #[derive(Debug)]
 pub(crate) struct CallVerdict {
     pub(crate) outcome: Outcome,
-    /// The wait that the service requested, whatever the outcome: a read may be repeated after a
-    /// 503 too.
+    /// The wait that the service requested, whatever the outcome: also after a 503.
     pub(crate) retry_after_s: Option<u64>,
     /// The class of the failure, if the call failed.
     pub(crate) class: Option<ErrorClass>,
@@ -164,9 +161,8 @@ enum StatusProof {
     Nothing,
 }
 
-/// The table. 201 and 204 are not the service's success (but for [`HttpAnswer::with_call`]), so something else
-/// answered. A 500 may follow the effect; so may 408 and statuses that no standard registers (499
-/// of some proxies).
+/// The table. 201 and 204 are no success of the service (but for [`HttpAnswer::with_call`]). A 500
+/// may follow the effect; so may 408 and statuses that no standard registers (499 of some proxies).
 fn proof(status: u16) -> StatusProof {
     match status {
         200 => StatusProof::Success,

@@ -155,8 +155,7 @@ impl Limiter {
         lane.is_some_and(|lane| lane.bucket.lock().is_slowed(Instant::now()))
     }
 
-    /// Returns the time until every host that does not serve is probed again; zero if all of them
-    /// serve.
+    /// Returns the time until every host that does not serve is probed again; zero if all serve.
     pub fn time_until_probe(&self) -> Duration {
         let silent = self.down_hosts(Instant::now());
         silent.iter().map(|silent| silent.next).max().unwrap_or(Duration::ZERO)
@@ -248,8 +247,7 @@ impl CallLane {
 }
 
 impl CallRoute {
-    /// Takes a token for a change before its intent is written, so that no intent waits for a
-    /// token.
+    /// Takes a token for a change before its intent is written, so that no intent waits for one.
     pub(crate) async fn prepay(&self) -> Result<(), Unavailable> {
         self.take_token().await?;
         self.lane.prepaid.fetch_add(1, Ordering::Relaxed);

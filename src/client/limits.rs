@@ -188,8 +188,7 @@ impl CallCounts {
     }
 }
 
-/// Failures in a row that open the breaker: more than chance produces when a third of all calls
-/// fails.
+/// Failures in a row that open the breaker: more than chance gives if a third of all calls fails.
 pub(crate) const FAILURES_MAX: u32 = 12;
 
 /// After a good probe one failure opens the breaker again, until a call succeeds.
@@ -286,8 +285,7 @@ impl Breaker {
         }
     }
 
-    /// Returns the start of the host's silence and the time of the next probe, while no call goes
-    /// out.
+    /// Returns the start of the silence and the time of the next probe, while no call goes out.
     pub(crate) fn silence(&self) -> Option<(Instant, Instant)> {
         let open = self.open?;
         Some((self.silent_since.unwrap_or(open.until), open.until))

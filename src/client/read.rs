@@ -142,8 +142,7 @@ impl Client {
     }
 }
 
-/// Returns the result of one attempt of a read, or to continue: a failure that may pass, and the
-/// wait that the service requested.
+/// Returns an attempt's result, or to continue: a passing failure and the service's requested wait.
 fn classify_attempt(
     exchanged: Result<CallVerdict, AccessDenied>,
 ) -> ControlFlow<Result<Value, ReadError>, (ServiceText, Option<u64>)> {

@@ -28,8 +28,7 @@ pub struct ServiceConfig {
     pub timeout: Duration,
     /// Certificates in PEM that are trusted beside those of the operating system.
     pub ca_file: Option<Vec<u8>>,
-    /// The credentials for a tenant token; without them,
-    /// [`Auth::Tenant`] is denied.
+    /// The credentials for a tenant token; without them, [`Auth::Tenant`] is denied.
     pub partner: Option<ClientCredentials>,
     /// Seeds the jitter between the repetitions of a read.
     pub jitter_seed: u64,
@@ -58,8 +57,7 @@ pub enum Access {
 #[derive(Debug)]
 pub(crate) struct AccessDenied(pub(crate) String);
 
-/// Returns whether the credential has the type that an endpoint requires. A key must never reach a
-/// host that expects a token.
+/// Returns whether an endpoint takes the credential: no key may reach a host that expects a token.
 pub(crate) fn fits(auth: Auth, access: &Access) -> bool {
     matches!(
         (auth, access),

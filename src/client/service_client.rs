@@ -228,9 +228,8 @@ fn unavailable(reason: &str, retry_after_s: Option<u64>) -> TenantTokenError {
 }
 
 impl Client {
-    /// Sends a call with the tenant token; after a 401, once more with a new one. Without a token
-    /// the call is not sent, whatever the token endpoint answered: its 401 is no answer to the
-    /// call.
+    /// Sends a call with the tenant token; after a 401, once more with a new one. Without a token it is
+    /// not sent, whatever the token endpoint answered.
     pub(crate) async fn exchange_as_tenant(
         &self,
         call: &Call,
@@ -263,8 +262,7 @@ impl TenantTokenError {
 }
 
 impl Client {
-    /// Returns the same client for the calls of one merchant, or for the partner's own, in that
-    /// lane of the gate.
+    /// Returns this client for a merchant's calls, or the partner's own, in that lane of the gate.
     #[must_use]
     pub fn limited_by(&self, gate: &Arc<Limiter>, lane: &str, urgency: Urgency) -> Self {
         let way = CallRoute { gate: gate.clone(), lane: gate.lane(lane), urgency };

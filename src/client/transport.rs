@@ -180,8 +180,7 @@ fn append_chunk(body: &mut Vec<u8>, chunk: &[u8]) -> Result<(), TransportFailure
     Ok(())
 }
 
-/// The time limit of connecting. Exceeding it proves that nothing was sent, so it is shorter than
-/// the limit of a whole call.
+/// The time limit of connecting, below that of a call: exceeding it proves that nothing was sent.
 const CONNECT_TIMEOUT_MAX: Duration = Duration::from_secs(10);
 
 /// Idle connections kept: one for each of the calls that run at once.
@@ -191,8 +190,7 @@ const IDLE_CONNECTIONS_MAX: usize = 64;
 /// common): a request written to a connection that the server is closing would be in doubt.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// Chooses the crypto of every TLS connection of the process; call it first in `main` and in tests.
-/// A second call changes nothing.
+/// Chooses the crypto of every TLS connection; call it first in `main` and tests. Idempotent.
 pub fn install_crypto() {
     rustls::crypto::ring::default_provider().install_default().ok();
 }

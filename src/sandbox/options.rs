@@ -51,8 +51,7 @@ pub struct SandboxOptions {
     pub portal_url: String,
     /// The product brand in the default subjects of invoice e-mails (partner-api, POST /invoices).
     pub brand: String,
-    /// `{web_url}`: base address of the sign-up pages. Its scheme always counts; its host counts if
-    /// a request names none.
+    /// `{web_url}`: base address of the sign-up pages; its host counts if a request names none.
     pub web_url: String,
 }
 

@@ -94,8 +94,7 @@ impl<'a> SandboxPage<'a> {
     }
 }
 
-/// Returns true for a request that asks for HTML by name, as browsers do. Programs accept anything,
-/// and get JSON.
+/// Returns true for a request that asks for HTML by name, as browsers do; programs get JSON.
 pub(crate) fn wants_page(parts: &Parts) -> bool {
     let lines = parts.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
     let mut ranges = lines.flat_map(|line| line.split(','));

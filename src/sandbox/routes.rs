@@ -173,8 +173,7 @@ impl Routes {
         })
     }
 
-    /// Returns the route for a request, and its path parameters. 404 for an unknown path, 400 for a
-    /// known path with another method.
+    /// Returns the route and the path parameters. 404 for an unknown path, 400 for another method.
     pub(crate) fn find(&self, verb: &Verb, path: &str) -> Result<(&Route, Vec<String>)> {
         let (surface, parts) = (self.surface, parts(path).collect::<Vec<_>>());
         let fitting: Vec<&Route> = self.all.iter().filter(|route| route.fits(&parts)).collect();

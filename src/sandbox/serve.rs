@@ -94,8 +94,7 @@ pub struct ListeningSandbox {
     pub done: JoinHandle<io::Result<()>>,
 }
 
-/// Serves at a bound address until `shutdown` ends. The authority is kept in `state_dir`. Must be
-/// called within a tokio runtime.
+/// Serves until `shutdown` ends; the authority is kept in `state_dir`. Needs a tokio runtime.
 pub fn serve(
     sandbox: &Sandbox,
     place: BoundAddress,
@@ -149,8 +148,7 @@ struct DroppedConnection;
 type ConnectionService =
     tower::util::BoxCloneService<Request<Incoming>, Response, DroppedConnection>;
 
-/// Returns the service of each connection: the router, with an error for an answer that must not
-/// arrive.
+/// Returns the service of each connection: the router, with an error for a dropped answer.
 fn connections(
     router: Router,
 ) -> impl tower::Service<
@@ -216,8 +214,7 @@ fn authority() -> io::Result<CertificateParams> {
     Ok(params)
 }
 
-/// Loads or makes the authority's key. The certificate is written last: without it, a key does not
-/// count.
+/// Loads or makes the authority's key. The certificate, written last, makes a key count.
 fn load_or_make(certificate: &Path, key: &Path) -> io::Result<KeyPair> {
     if certificate.exists() {
         let text = fs::read_to_string(key)?;

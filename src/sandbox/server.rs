@@ -85,8 +85,7 @@ impl From<SandboxRefusal> for SandboxError {
 }
 
 impl Sandbox {
-    /// Opens the state in `index`; an empty index gets the partner and the demo merchant of the
-    /// seed.
+    /// Opens the state in `index`; an empty one gets the partner and the demo merchant of the seed.
     pub fn open(index: Arc<dyn Index>, options: SandboxOptions) -> Result<Self, SandboxError> {
         let seed = *sha256(format!("sandbox seed {}", options.seed).as_bytes()).as_bytes();
         let routes = Routes::new(options.surface);
@@ -177,8 +176,7 @@ fn first_due(index: &dyn Index) -> Result<Option<DateTime<Utc>>> {
     Ok(key.and_then(|key| objects::timer_moment(&key)))
 }
 
-/// Shared flush. A request that applied a change takes a number, and waits until a flush that began
-/// after the change has ended.
+/// Shared flush: a change takes a number, and waits for a flush that began after the change.
 #[derive(Debug, Default)]
 pub(crate) struct GroupFlush {
     applied: AtomicU64,
@@ -243,8 +241,7 @@ impl Sandbox {
         with_offset(self.inner.environment.options.clock.now(), live.meta.settings.offset_ms)
     }
 
-    /// Runs everything that is due until `until`, in order, each entry at its own moment. Returns
-    /// true if anything ran.
+    /// Runs what is due until `until`, each entry at its own moment. Returns true if anything ran.
     pub(crate) fn catch_up(&self, live: &mut LockedState, until: DateTime<Utc>) -> Result<bool> {
         let mut happened = false;
         while let Some(moment) = live.next_due.filter(|moment| *moment <= until) {
@@ -270,8 +267,7 @@ impl Sandbox {
         self.commit(live, cx)
     }
 
-    /// Moves the clock to `target`, which may not lie in the past; everything due in between runs
-    /// first.
+    /// Moves the clock to `target`, not into the past; everything due in between runs first.
     pub(crate) fn move_to(&self, live: &mut LockedState, target: DateTime<Utc>) -> Result<()> {
         let now = self.now(live);
         let backwards = || SandboxRefusal::invalid("Time does not go back");

@@ -137,8 +137,7 @@ fn clock(cx: &ChangeUnit) -> Result<SandboxAnswer> {
     SandboxAnswer::json(&json!({ "now": timestamp(&cx.now) }))
 }
 
-/// `{"advance":"P30D"}` or `{"set":"2027-01-01T00:00:00Z"}`; answers once everything due in between
-/// has happened.
+/// `{"advance":"P30D"}` or `{"set":"2027-01-01T00:00:00Z"}`; everything due in between runs first.
 fn set_clock(sandbox: &Sandbox, order: &ControlOrder) -> Result<SandboxAnswer> {
     let target = {
         let mut live = sandbox.lock();

@@ -60,9 +60,8 @@ fn set_status(kind: &str, object: &mut Map<String, Value>) {
     }
 }
 
-/// Triggers an event: `{merchant, mode: test|live, type, set: {PATH: VALUE}}`. The event shows the
-/// newest object of its kind with the type's status and the fields of `set`. The stored object
-/// stays unchanged. Answers the event.
+/// Triggers an event: `{merchant, mode: test|live, type, set: {PATH: VALUE}}`, and answers it. The
+/// event shows a changed copy of the newest object: with the type's status and the fields of `set`.
 pub(crate) fn trigger_event(cx: &mut ChangeUnit, order: &ControlOrder) -> Result<SandboxAnswer> {
     let missing = |help: &'static str| move || SandboxRefusal::invalid(help);
     let name = order.text("merchant").ok_or_else(missing("Name a merchant"))?;
@@ -116,8 +115,7 @@ fn check_field(root: &Value, path: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the fields of a schema, also through a reference or a choice of schemas. `None` allows
-/// any field.
+/// Returns the fields of a schema, also through references and choices. `None` allows any field.
 fn schema_fields<'s>(root: &'s Value, at: &'s Value) -> Option<&'s Map<String, Value>> {
     if let Some(fields) = at.get("properties").and_then(Value::as_object) {
         return Some(fields);
@@ -141,8 +139,7 @@ fn set_field(object: &mut Map<String, Value>, path: &str, value: &Value) -> Resu
     set_field(inner.as_object_mut().ok_or_else(plain)?, rest, value)
 }
 
-/// Failure code of a transaction whose money did not arrive, unless the order names one
-/// (service-facts, part 2).
+/// Failure code of money that did not arrive, unless the order names one (service-facts, part 2).
 const FAILURE: &str = "settlement_failed";
 
 #[derive(Deserialize)]

@@ -65,8 +65,7 @@ fn answer_duplicate(cx: &ChangeUnit, id: &str) -> Result<Invoice> {
     kept.map(|kept| kept.object).ok_or_else(SandboxRefusal::server_error)
 }
 
-/// Returns the contact and the bank account, both of the invoice's mode (partner-api, test invoice
-/// rules).
+/// Returns the contact and the bank account, both of the invoice's mode (test invoice rules).
 fn parties(
     cx: &ChangeUnit,
     merchant: &MerchantRecord,

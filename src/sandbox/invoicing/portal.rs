@@ -193,8 +193,7 @@ fn line_table(invoice: &Invoice) -> Markup {
     }
 }
 
-/// Renders the payment form, which a script reveals. Card number and code are hosted fields, so
-/// they are not submitted.
+/// Renders the payment form, which a script reveals. Hosted fields are not submitted.
 fn payment_form(invoice: &Invoice, public_key: &str, typed: &PayerInput) -> Markup {
     let due = amount(invoice.total_amount_due, invoice.currency.as_deref());
     html! {

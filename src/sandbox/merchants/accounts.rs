@@ -138,8 +138,7 @@ pub(crate) fn bank_accounts(cx: &ChangeUnit, asked: &ParsedRequest) -> Result<Ve
 /// Brands that an account accepts where its policy names none.
 const BRANDS: &str = "VISA,MASTERCARD,AMERICAN_EXPRESS,DISCOVER,DINERS_CLUB,JCB";
 
-/// Returns the card accounts that pay into a bank account: those with the same `trust`, else the
-/// first card account.
+/// Returns the card accounts that pay into a bank account: of the same `trust`, else the first.
 fn paying_accounts(
     keys: &ModeKeys,
     policy: &MerchantPolicy,
@@ -244,8 +243,7 @@ fn card(common: MerchantAccount, policy: &MerchantPolicy) -> MerchantAccount {
     }
 }
 
-/// Adds the fields of an account that takes electronic checks: the bank account it pays into,
-/// masked.
+/// Adds the fields of an account for electronic checks: its bank account, masked.
 fn check(common: MerchantAccount) -> MerchantAccount {
     let text = |text: &str| Some(text.to_owned());
     MerchantAccount {
@@ -260,8 +258,7 @@ fn check(common: MerchantAccount) -> MerchantAccount {
 /// Rate of the whole amount: rates are hundredths of a percent.
 const WHOLE_RATE: i64 = 10_000;
 
-/// Returns the first surcharge of each type; with `amount`, also the surcharge on it. A merchant
-/// without surcharges gets null.
+/// Returns the first surcharge of each type, and that on an `amount`; null without surcharges.
 pub(crate) fn surcharge(
     cx: &mut ChangeUnit,
     asked: &ParsedRequest,

@@ -72,8 +72,7 @@ pub(crate) fn admit(cx: &ChangeUnit, auth: Auth, headers: &HeaderMap) -> Result<
     }
 }
 
-/// Refuses a secret key sent by a page with 401. A browser adds the page's origin (gateway-api,
-/// Authentication, 5 and 6).
+/// Refuses a secret key sent by a page, whose origin a browser adds (Authentication, 5 and 6).
 pub(crate) fn refuse_secret_from_page(kind: KeyKind, headers: &HeaderMap) -> Result<()> {
     let is_of_page = headers.contains_key(header::ORIGIN);
     SandboxRefusal::ensure(kind == KeyKind::Public || !is_of_page, SandboxRefusal::not_authorized)
@@ -125,8 +124,7 @@ fn reauthorise(cx: &mut ChangeUnit, merchant: &str) {
     cx.remove(&deauthorised_key(merchant));
 }
 
-/// Ends the authorization of the merchant with this public key. 404 for an unknown key, and for a
-/// merchant whose authorization has ended.
+/// Ends the authorization of the merchant with this key. 404 for an unknown key or an ended one.
 pub(crate) fn deauthorise(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<()> {
     let public_key = asked.parameter(0);
     let missing = || SandboxRefusal::not_found("Merchant", public_key);
@@ -147,8 +145,7 @@ const RELAYED: &str = "x-relayed-ip-address";
 const CALLER: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const COUNTRY_DEFAULT: &str = "US";
 
-/// Parses a range: the first and the last address of `10.0.0.0/8`, `10.0.0.1-10.0.0.9` or
-/// `10.0.0.1`.
+/// Parses the first and last address of `10.0.0.0/8`, `10.0.0.1-10.0.0.9` or `10.0.0.1`.
 pub(crate) fn parse_range(text: &str) -> Option<(IpAddr, IpAddr)> {
     let text = text.trim();
     if let Some((from, to)) = text.split_once('-') {

@@ -49,8 +49,7 @@ struct NewEventRecord<'a, T> {
     data: &'a T,
 }
 
-/// Records an event of no mode in both modes, and sends it to both sets of URLs (gateway-api,
-/// Webhook rules, 1).
+/// Records an event of no mode in both modes, for both sets of URLs (Webhook rules, 1).
 pub(crate) fn emit_to_both<T: Serialize>(
     cx: &mut ChangeUnit,
     merchant: &str,

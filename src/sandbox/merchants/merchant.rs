@@ -110,9 +110,8 @@ impl MerchantRecord {
         self.keys(mode).accounts.iter().find(|account| account.id == id)
     }
 
-    /// Returns the account for a kind of method: the named one, else the key's own, else the
-    /// primary one. 422 for an account of another mode, of another type, and an unknown one
-    /// (gateway-api, POST /v1/charges, rule 1).
+    /// Returns the account for a kind of method: the named one, else the key's own, else the primary
+    /// one. 422 for another mode or type and an unknown one (gateway-api, POST /v1/charges, rule 1).
     pub(crate) fn account(
         &self,
         mode: MerchantMode,
@@ -175,8 +174,7 @@ fn record(id: &str) -> String {
 }
 
 impl ChangeUnit {
-    /// Returns the merchant of this name, and makes it if there is none. The time zone counts only
-    /// for a new merchant.
+    /// Returns the merchant of this name; makes it if there is none, in the given time zone.
     pub(crate) fn merchant_named(
         &mut self,
         name: &str,

@@ -35,8 +35,7 @@ pub(crate) struct AccountRecord {
 }
 
 impl AccountRecord {
-    /// Derives an account and its keys from the seed; `what` distinguishes it from the merchant's
-    /// others.
+    /// Derives an account and its keys; `what` distinguishes it from the merchant's others.
     pub(crate) fn derive(
         seed: &[u8; 32],
         merchant: &str,
@@ -88,8 +87,7 @@ pub(crate) fn add_banking_days(mut date: NaiveDate, days: u32) -> NaiveDate {
     date
 }
 
-/// Returns true for a holiday. One that falls on a Sunday is observed on the next Monday; one on a
-/// Saturday is not moved.
+/// Returns true for a holiday; one on a Sunday moves to Monday, one on a Saturday stays.
 fn is_holiday(date: NaiveDate) -> bool {
     let kept = |month: u32, day: u32| {
         let fixed = NaiveDate::from_ymd_opt(date.year(), month, day);

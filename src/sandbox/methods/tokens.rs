@@ -13,9 +13,7 @@ use crate::api::rules::has_word;
 use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::body;
 use crate::sandbox::merchants::auth;
-use crate::sandbox::methods::payment_methods::{
-    StoredMethod, StoredPaymentMethod, bank_details, card_details,
-};
+use crate::sandbox::methods::payment_methods::{StoredPaymentMethod, bank_details, card_details};
 use crate::sandbox::request::{ParsedRequest, SandboxCaller};
 use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored, TimerEntry};
 use crate::sandbox::state::store::ChangeUnit;
@@ -126,21 +124,12 @@ fn store(
     };
     let sequence = cx.next();
     let id = cx.fresh_gateway_id();
-    let token = PaymentMethod { form_data, ..show(id.clone(), &method) };
+    let token = PaymentMethod { form_data, cvv: method.in_events().cvv, ..method.saved_as(&id) };
     let end = TimerEntry::TokenExpiry { id: id.clone() };
     cx.schedule_in(TimeDelta::minutes(TOKEN_LIFE_MINUTES), &end)?;
     let kept = Stored { owner: owner.clone(), sequence, object: token.clone(), internal: method };
     cx.create(ObjectKind::TOKEN, &owner.key(), &id, &kept)?;
     Ok(token)
-}
-
-fn show(id: String, method: &StoredMethod) -> PaymentMethod {
-    PaymentMethod {
-        id: Some(id),
-        reference: method.reference.clone(),
-        description: method.description.clone(),
-        ..method.in_events()
-    }
 }
 
 /// GET /v1/tokens/{id}.

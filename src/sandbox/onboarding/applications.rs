@@ -50,14 +50,12 @@ pub(crate) fn submit(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Submi
     Ok(SubmittedApplication { merchant_application: Submitted { id } })
 }
 
-/// Returns the fields that count. The documented surface accepts no number and no boolean sent as
-/// text.
+/// Returns the fields that count; numbers and booleans as text do so on the public surface only.
 pub(crate) fn counted_fields(cx: &ChangeUnit, fields: Map<String, Value>) -> Map<String, Value> {
     if cx.is_public() { record::normalise_fields(fields) } else { record::without_nulls(fields) }
 }
 
-/// Refuses an application with 422 for every problem: the rules of its fields, and the checks only
-/// the service can make.
+/// Refuses an application with 422 for every problem of its fields and of the service's checks.
 pub(crate) fn validate(
     cx: &ChangeUnit,
     submission: Submission,
@@ -107,8 +105,7 @@ pub(crate) fn submit_and_schedule(
     Ok(id)
 }
 
-/// Handles a test submission: returns an id that no application has, and schedules a notification
-/// of the requested outcome.
+/// Handles a test: returns an id of no application, and schedules the requested outcome.
 fn submit_test(
     cx: &mut ChangeUnit,
     fields: &Map<String, Value>,

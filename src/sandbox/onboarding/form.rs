@@ -14,8 +14,7 @@ use crate::api::onboarding::fields::{
 };
 use crate::api::rules::{FieldProblem, has_word};
 
-/// Fields that the form does not ask for: the partner's own, and those that the service fills from
-/// the request.
+/// Fields that the form does not ask for: the partner's own, and those filled from the request.
 pub(crate) const OMITTED_FIELDS: &str = "reference plan test ip_address ip_address_timestamp \
                                          browser_user_agent browser_language";
 
@@ -361,8 +360,7 @@ fn type_message(of: FieldType, sub_code: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns the message of a rule that only one field has, else the service's text without the
-/// field's name.
+/// Returns the message of a rule of one field, else the service's text without the field's name.
 fn rule_message(context: &str, message: &str) -> String {
     if context == "owner_has_significant_responsibility" {
         return "No owner holds more than 25 percent: please say yes for the one who manages the business".to_owned();

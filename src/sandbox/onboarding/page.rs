@@ -47,8 +47,7 @@ fn key(token: &str) -> String {
     format!("x/sign_up/{token}")
 }
 
-/// Returns `{web_url}` of the brand: the host of the request, with the scheme of the sandbox's own
-/// URL.
+/// Returns the brand's `{web_url}`: the request's host with the scheme of the sandbox's own URL.
 fn web_url(cx: &ChangeUnit, asked: &ParsedRequest) -> String {
     let own = cx.environment.options.web_url.trim_end_matches('/');
     let host = asked.headers.get(header::HOST).and_then(|value| value.to_str().ok());
@@ -69,8 +68,7 @@ pub(crate) fn show(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Sandbox
     Ok(form_page(cx, StatusCode::OK, form::render_form(&found.internal.fields, &[])))
 }
 
-/// POST of the form: submits a complete application, and shows the form again for an incomplete
-/// one.
+/// POST of the form: submits a complete application; an incomplete one shows the form again.
 pub(crate) fn finish(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<SandboxAnswer> {
     let token = asked.parameter(0);
     let Some((_, mut found)) = find_usable_link(cx, token, |_| true)? else {
@@ -100,8 +98,7 @@ pub(crate) fn thanks(cx: &ChangeUnit) -> SandboxAnswer {
     short(cx, StatusCode::OK, "Application submitted", inner)
 }
 
-/// Returns the link of a token and its application while they can be used: `fits` holds, and the
-/// link was opened before or is in time.
+/// Returns a link that fits and was opened before or is in time, and its open application.
 fn find_usable_link(
     cx: &ChangeUnit,
     token: &str,
@@ -211,8 +208,7 @@ pub(crate) fn merge_fields(fields: &mut Map<String, Value>, sent: Map<String, Va
     }
 }
 
-/// Returns the secrets among these fields. They are stored while the applicant corrects the form,
-/// since no page shows them again.
+/// Returns the secrets, which are stored while the form is corrected: no page shows them again.
 pub(crate) fn secrets(all: &Map<String, Value>) -> Map<String, Value> {
     let is_secret = |path: &str| {
         fields::find(path).is_some_and(|field| field.privacy == ApplicationPrivacy::Secret)
@@ -231,8 +227,7 @@ const STEP: usize = 16;
 const FOOT: usize = 100;
 const TOP: usize = 40;
 
-/// Returns a signature as strokes. JSON stays as it is; a typed name becomes a line of hills, one a
-/// letter.
+/// Returns a signature as strokes: JSON as it is, a typed name as a line of hills, one a letter.
 pub(crate) fn signature(typed: Value) -> Value {
     let is_name =
         |text: &&str| !text.trim().is_empty() && !text.trim_start().starts_with(['[', '{']);

@@ -136,8 +136,7 @@ pub(crate) fn store(cx: &mut ChangeUnit, found: &StoredApplication) -> Result<()
     cx.update(ObjectKind::APPLICATION, &found.object.id.to_string(), found)
 }
 
-/// Deletes an application, as support does with the test of a sign-up. Another test is still
-/// refused.
+/// Deletes an application, as support does with a sign-up's test. Another test is still refused.
 pub(crate) fn delete(cx: &mut ChangeUnit, id: &str) -> Result<()> {
     let found = load(cx, id)?;
     cx.delete(ObjectKind::APPLICATION, LIST, id, found.sequence)
@@ -163,8 +162,7 @@ pub(crate) fn submit(cx: &mut ChangeUnit, mut found: StoredApplication) -> Resul
     store(cx, &found)
 }
 
-/// Returns true if an application with the same reference or tax id was submitted before and not
-/// declined.
+/// Returns true if the same reference or tax id was submitted before and not declined.
 pub(crate) fn is_duplicate(cx: &ChangeUnit, found: &StoredApplication) -> Result<bool> {
     for known in duplicate_keys(found) {
         for (_, id) in cx.entries(&prefix(cx, &known))? {
@@ -193,8 +191,7 @@ fn prefix(cx: &ChangeUnit, known: &str) -> String {
     format!("x/application/of/{}/", derive_id(&cx.environment.seed, "application", known))
 }
 
-/// Normalises leniently accepted input: drops explicit nulls, and converts numbers and booleans
-/// sent as text (service-facts, 9).
+/// Drops explicit nulls, and converts numbers and booleans sent as text (service-facts, 9).
 pub(crate) fn normalise_fields(fields: Map<String, Value>) -> Map<String, Value> {
     map_fields(&without_nulls(fields), |path, value| {
         let field_type = fields::find(path).map(|field| field.field_type);
@@ -211,8 +208,7 @@ pub(crate) fn normalise_fields(fields: Map<String, Value>) -> Map<String, Value>
     })
 }
 
-/// Converts each field, also those of the second owner; `convert` gets its path, and drops it by
-/// `None`.
+/// Converts each field by its path, also those of the second owner; `None` drops it.
 pub(crate) fn map_fields(
     all: &Map<String, Value>,
     convert: impl Fn(&str, &Value) -> Option<Value>,

@@ -190,8 +190,7 @@ fn text_at<'a>(value: &'a Value, pointer: &str) -> &'a str {
 
 const EXAMPLE_DEPTH_MAX: usize = 4;
 
-/// Returns a value that a schema allows: the required fields of a request, every field of an
-/// answer.
+/// Returns a value that a schema allows: a request's required fields, every field of an answer.
 pub(crate) fn example(schema: &Value, components: &Value) -> Value {
     example_value(schema, components, 0)
 }
@@ -222,8 +221,7 @@ fn example_value(schema: &Value, components: &Value, depth: usize) -> Value {
     }
 }
 
-/// Returns an object: the required fields, or those of one `anyOf` choice, or all where none is
-/// required.
+/// Returns an object of the required fields, of those of one `anyOf` choice, or of all fields.
 fn example_object(schema: &Value, components: &Value, depth: usize) -> Value {
     let named = [
         value_at(schema, "/required"),

@@ -154,8 +154,7 @@ impl Schemas {
 
 const NOISE: [&str; 2] = ["default", "$schema"];
 
-/// Returns a schema without noise, whose object properties are never null: empty fields are left
-/// out.
+/// Returns a schema without noise and without null properties: empty fields are left out.
 pub(super) fn tidy(schema: Value) -> Value {
     match schema {
         Value::Object(map) => {
@@ -167,8 +166,7 @@ pub(super) fn tidy(schema: Value) -> Value {
     }
 }
 
-/// Tidies the value of a keyword. The keys of `properties` are names; other values are schemas, or
-/// lists of them.
+/// Tidies the value of a keyword; the keys of `properties` are names, not keywords.
 fn tidy_keyword(name: String, value: Value) -> (String, Value) {
     let value = match (name.as_str(), value) {
         ("properties", Value::Object(all)) => {

@@ -65,8 +65,7 @@ impl CheckedCharge {
         Ok(Self { owner, account, recur: new.recur.take(), resolved, tip, new })
     }
 
-    /// Makes the charge, and uses its token up. `recurring` are the ids of the recurring charge and
-    /// the occurrence that it starts.
+    /// Makes the charge, and uses its token up; `recurring` are the ids of what it starts.
     pub(crate) fn make(
         self,
         cx: &mut ChangeUnit,
@@ -117,8 +116,7 @@ pub(crate) fn decline_refusal(code: &str, transaction: &str) -> SandboxRefusal {
     }
 }
 
-/// Makes a charge, then authorises or declines it. A charge whose CVV or address the account
-/// rejects is voided.
+/// Makes a charge, then authorises, declines or, if the account rejects CVV or address, voids it.
 pub(crate) fn authorize(cx: &mut ChangeUnit, mut order: PaymentOrder) -> Result<StoredTransaction> {
     let failure = order.method.class.failure.clone();
     let rejection = order::rejection(cx, &order)?;
@@ -133,8 +131,7 @@ pub(crate) fn authorize(cx: &mut ChangeUnit, mut order: PaymentOrder) -> Result<
     Ok(kept)
 }
 
-/// Makes a charge with a known end: authorised, or declined with a failure code. Exceeding the
-/// volume limits declines it too.
+/// Makes a charge with a known end. Exceeding the volume limits declines it too.
 pub(crate) fn settle(
     cx: &mut ChangeUnit,
     order: PaymentOrder,
@@ -153,7 +150,7 @@ pub(crate) fn settle(
     cx.index_reference(ObjectKind::TRANSACTION, &kept, reference, &id)?;
     transactions::emit(cx, &kept, "transaction.created")?;
     if let Some(code) = failure {
-        transactions::decline(cx, &mut kept, code)?;
+        transactions::fail(cx, &mut kept, code)?;
         return Ok(kept);
     }
     let class = &kept.internal.class;
@@ -201,8 +198,7 @@ pub(crate) fn schedule_end(cx: &mut ChangeUnit, kept: &StoredTransaction) -> Res
     cx.schedule_in(HOLD_TIME, &TimerEntry::HoldEnd { id })
 }
 
-/// Returns the settlement time: a card's next daily run, or the policy's number of banking days
-/// after it for an electronic check.
+/// Returns the next daily run, for an electronic check some banking days later.
 fn settlement_time(cx: &ChangeUnit, kept: &StoredTransaction) -> Result<DateTime<Utc>> {
     let merchant = cx.merchant(&kept.owner.merchant)?;
     let policy = cx.policy(&kept.owner.merchant)?;

@@ -30,8 +30,7 @@ pub(crate) struct PaymentOrder {
     pub(crate) recurring: Option<(String, String)>,
 }
 
-/// Refuses with 422 a message for each missing field. A saved method stores no CVV, so it needs
-/// none.
+/// Refuses missing fields with 422. A saved method stores no CVV, so it needs none.
 pub(crate) fn need_fields(
     policy: &MerchantPolicy,
     account: &str,

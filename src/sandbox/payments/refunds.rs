@@ -89,8 +89,7 @@ fn new_refund(charge: &Transaction) -> Transaction {
     }
 }
 
-/// Requires a charge that is settled or will settle by itself, and is not older than six months in
-/// the merchant's calendar.
+/// Requires a charge that is or will be settled, at most six of the merchant's months old.
 fn need_refundable(cx: &ChangeUnit, charge: &StoredTransaction) -> Result<()> {
     let settles_itself = charge.object.status == TransactionStatus::Authorized
         && !transactions::is_hold(&charge.object);
@@ -104,8 +103,7 @@ fn need_refundable(cx: &ChangeUnit, charge: &StoredTransaction) -> Result<()> {
     SandboxRefusal::ensure(fits, status_refusal)
 }
 
-/// Checks another method: the tenant must allow it, and it must be of the charge's type
-/// (service-facts, 54).
+/// Checks another method: allowed by the tenant, and of the charge's type (service-facts, 54).
 fn need_same_type(
     cx: &ChangeUnit,
     charge: &StoredTransaction,

@@ -54,8 +54,7 @@ pub(crate) fn store_signature(
     Ok(id)
 }
 
-/// Requires a transaction that has no signature yet and was neither voided nor failed. A captured
-/// one takes no gratuity.
+/// Requires a transaction neither signed, voided nor failed; a captured one takes no gratuity.
 fn need_signable(kept: &StoredTransaction, gratuity: i64) -> Result<()> {
     use TransactionStatus as S;
     let fits = match kept.object.status {
@@ -101,8 +100,7 @@ impl Tip {
         if cx.is_public() { tip } else { Self::default() }
     }
 
-    /// Refuses with 422 an invalid signature, a negative gratuity, and a positive gratuity without
-    /// a signature.
+    /// Refuses an invalid signature, a negative gratuity, and a positive one without a signature.
     pub(crate) fn check(&self) -> Result<()> {
         let mut problems = self.signature.as_ref().map(signature_rules).unwrap_or_default();
         for problem in &mut problems {

@@ -87,8 +87,7 @@ pub(crate) fn store_update(cx: &mut ChangeUnit, kept: &mut StoredTransaction) ->
     invoice_payments::update_invoice(cx, &kept.object.id)
 }
 
-/// Applies a scheduled change, unless it no longer applies. A former hold that now waits for the
-/// daily capture does not expire.
+/// Applies a scheduled change if it still applies: a hold that was made a daily capture stays.
 pub(crate) fn run_scheduled(
     cx: &mut ChangeUnit,
     id: &str,
@@ -138,8 +137,7 @@ fn apply_effects(
     }
 }
 
-/// Returns the ledger movement of a change. A transaction that was never authorised moved no money,
-/// so ending it moves none back.
+/// Returns the ledger movement of a change; what was never authorised moved no money.
 fn movement(
     kind: &TransactionType,
     before: &TransactionStatus,
@@ -194,7 +192,7 @@ fn settle_waiting_refunds(
     waiting.retain(|refund| refund.object.status == TransactionStatus::Pending);
     for mut refund in waiting {
         if !has_arrived {
-            decline(cx, &mut refund, CHARGE_FAILED.to_owned())?;
+            fail(cx, &mut refund, CHARGE_FAILED.to_owned())?;
         } else if authorize_payout(cx, &mut refund)? {
             continue;
         }
@@ -203,11 +201,8 @@ fn settle_waiting_refunds(
     Ok(())
 }
 
-pub(crate) fn decline(
-    cx: &mut ChangeUnit,
-    kept: &mut StoredTransaction,
-    code: String,
-) -> Result<()> {
+/// Declines it with a failure code.
+pub(crate) fn fail(cx: &mut ChangeUnit, kept: &mut StoredTransaction, code: String) -> Result<()> {
     kept.object.failure_code = Some(code);
     apply(cx, kept, TransactionTransition::Decline)
 }
@@ -229,7 +224,7 @@ const AFTER_CHARGES: TimeDelta = TimeDelta::milliseconds(1);
 /// Authorises it, or declines it as its method's class says. Returns true if authorised.
 pub(crate) fn authorize_payout(cx: &mut ChangeUnit, kept: &mut StoredTransaction) -> Result<bool> {
     if let Some(code) = kept.internal.class.failure.clone() {
-        decline(cx, kept, code)?;
+        fail(cx, kept, code)?;
         return Ok(false);
     }
     kept.object.authorization_code = Some(cx.fresh_secret("auth", 6).to_uppercase());

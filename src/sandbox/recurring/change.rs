@@ -37,9 +37,8 @@ pub(crate) fn patch(
     update(cx, kept, change)
 }
 
-/// PUT: complete content; an absent optional field is cleared (service-facts, 56). Complete details
-/// of a card or bank account replace the method. The documents know no PUT; public clients send one
-/// (service-facts, 26c).
+/// PUT, as public clients send it (service-facts, 26c, 56): absent optional fields are cleared, and
+/// complete details of a card or bank account replace the method.
 pub(crate) fn put(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<RecurringCharge> {
     let mut kept = open(cx, asked)?;
     let whole: recurring::NewRecurringCharge = body::parse_body(asked.json()?)?;
@@ -202,8 +201,7 @@ fn by_token_only(field: Option<&str>) -> Result<()> {
     field.map_or(Ok(()), |name| Err(SandboxRefusal::field(name, "invalid", text)))
 }
 
-/// Merges the changed fields into the visible method. A change may omit fields, so problems of
-/// absent ones do not count.
+/// Merges the changed fields into the visible method; problems of absent fields do not count.
 fn overlay(
     kept: &mut StoredRecurring,
     mut problems: Vec<FieldProblem>,

@@ -124,8 +124,7 @@ fn complete(cx: &mut ChangeUnit, charge: &mut StoredRecurring) -> Result<()> {
     events::emit(cx, &charge.owner, "recurring_charge.completed", &charge.object)
 }
 
-/// Updates the pending occurrence to the schedule of a changed charge; returns false if no
-/// occurrence is left.
+/// Moves the pending occurrence to a changed schedule; returns false if none is left.
 pub(crate) fn replan(
     cx: &mut ChangeUnit,
     charge: &mut StoredRecurring,
@@ -147,8 +146,7 @@ pub(crate) fn replan(
     Ok(true)
 }
 
-/// Handles the due time of an occurrence: pays it if it still waits for this date. Also ends a
-/// payment in progress whose time is over.
+/// Pays an occurrence that is still due now, and ends a payment in progress whose time is over.
 pub(crate) fn run_due_payment(cx: &mut ChangeUnit, id: &str) -> Result<()> {
     let mut kept = find_occurrence(cx, id)?;
     let charge = state::find_charge(cx, &kept.owner, &kept.object.recurring_charge_id)?;
@@ -288,8 +286,7 @@ pub(crate) fn list(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Page<Oc
     PageQuery::of(asked)?.of_list(cx, &list, |id| show(cx, id))
 }
 
-/// POST …/pay: pays early or again. A decline is answered as a decline, and its transaction is
-/// kept.
+/// POST …/pay: pays early or again. A decline is answered as one, and its transaction is kept.
 pub(crate) fn pay(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Occurrence> {
     let (charge, kept) = find_pair(cx, asked)?;
     let id = kept.object.id.clone();

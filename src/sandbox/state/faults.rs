@@ -92,8 +92,7 @@ pub(crate) struct FaultRule {
 
 impl FaultRule {
     /// Parses a rule: `{"method","path","fault","status","delay_ms","probability","seed","times"}`.
-    /// 400 for a field that makes no sense. A rule that does something other than it says misleads
-    /// a test.
+    /// 400 for a field that makes no sense, since it would mislead a test.
     pub(crate) fn read(id: String, order: &Value) -> Result<Self> {
         let kind = FaultKind::deserialize(order.get("fault").unwrap_or(&Value::Null))
             .map_err(|_| SandboxRefusal::invalid("Unknown fault"))?;

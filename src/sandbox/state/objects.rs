@@ -115,24 +115,18 @@ impl ChangeUnit {
         self.list_add(&kind.list(under), kept.sequence, id)
     }
 
-    pub(crate) fn update(
+    pub(crate) fn update<S: Serialize>(
         &mut self,
         kind: ObjectKind,
         id: &str,
-        kept: &impl Serialize,
+        it: &S,
     ) -> Result<()> {
-        self.put(&kind.object(id), kept)
+        self.put(&kind.object(id), it)
     }
 
-    pub(crate) fn delete(
-        &mut self,
-        kind: ObjectKind,
-        under: &str,
-        id: &str,
-        at: u64,
-    ) -> Result<()> {
+    pub(crate) fn delete(&mut self, kind: ObjectKind, list: &str, id: &str, at: u64) -> Result<()> {
         self.remove(&kind.object(id));
-        self.list_remove(&kind.list(under), at)
+        self.list_remove(&kind.list(list), at)
     }
 
     /// Returns an object of this owner. 404 for an unknown object and for one of another owner.
@@ -152,11 +146,10 @@ impl ChangeUnit {
     }
 
     /// Returns an object of any owner, if it exists; `S` is the [`Stored`] form of its kind.
-    pub(crate) fn look_up<S: DeserializeOwned>(
-        &self,
-        kind: ObjectKind,
-        id: &str,
-    ) -> Result<Option<S>> {
+    pub(crate) fn look_up<S>(&self, kind: ObjectKind, id: &str) -> Result<Option<S>>
+    where
+        S: DeserializeOwned,
+    {
         self.get(&kind.object(id))
     }
 

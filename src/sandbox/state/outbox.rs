@@ -172,8 +172,7 @@ pub(crate) fn log(cx: &mut ChangeUnit, attempt: &WebhookAttempt) -> Result<()> {
     Ok(())
 }
 
-/// Returns the target URL: the current Event URL plus the reference (partner-api, `reference`), or
-/// the merchant's URL.
+/// Returns the target: the current Event URL plus the `reference`, or the merchant's URL.
 pub(crate) fn url(cx: &ChangeUnit, message: &WebhookMessage) -> String {
     match message {
         WebhookMessage::Partner { reference, .. } => {

@@ -78,8 +78,7 @@ pub(crate) struct ApplicationPlan {
 }
 
 impl SandboxSettings {
-    /// Returns true for a trust plan, and `None` for an unknown plan. Without configured plans, an
-    /// id with `trust` in it is a trust plan.
+    /// Returns true for a trust plan, by its id where none is configured; `None` if it is unknown.
     pub(crate) fn plan(&self, id: &str) -> Option<bool> {
         match &self.plans {
             None => Some(id.to_ascii_lowercase().contains("trust")),
@@ -299,8 +298,7 @@ impl ParsedCache {
         Ok(found)
     }
 
-    /// Evicts the keys that a batch changes; called before the batch is applied, so that nothing
-    /// reads in between.
+    /// Evicts the keys that a batch changes; called before it is applied: nothing reads in between.
     pub(crate) fn forget(&self, batch: &Batch) {
         let mut parsed = self.0.lock();
         for (key, _) in batch.changes_under(b"") {
