@@ -51,6 +51,55 @@ objects! {
         #[schemars(range(min = 1, max = AMOUNT_MAX))]
         pub max_amount: Option<i64>,
     }
+
+    /// Input of a preview; sent as the body of a GET.
+    #[schemars(extend("required" = ["amount", "schedule"]))]
+    pub struct PreviewRequest {
+        /// Minor units of each occurrence.
+        #[schemars(range(min = 1, max = AMOUNT_MAX))]
+        pub amount: Option<i64>,
+        /// Maximum number of payments.
+        #[schemars(range(min = 1))]
+        pub max_occurrences: Option<i64>,
+        /// Maximum amount to collect, minor units.
+        #[schemars(range(min = 1, max = AMOUNT_MAX))]
+        pub max_amount: Option<i64>,
+        /// Schedule of the payments.
+        #[schemars(extend("required" = ["interval_unit", "interval_delay"]))]
+        pub schedule: Option<RecurringSchedule>,
+    }
+
+    /// The predicted course of a recurring charge.
+    pub struct Preview {
+        /// Minor units of each occurrence.
+        pub amount: i64,
+        /// Maximum number of payments, as requested.
+        pub max_occurrences: Option<i64>,
+        /// Maximum amount to collect, as requested, minor units.
+        pub max_amount: Option<i64>,
+        /// Payments so far: none.
+        pub total_occurrences: i64,
+        /// Minor units collected so far: none.
+        pub total_amount: i64,
+        /// Payments to come, where they end.
+        pub remaining_occurrences: Option<i64>,
+        /// Minor units to come, where they end.
+        pub remaining_amount: Option<i64>,
+        /// Schedule of the payments.
+        pub schedule: Option<RecurringSchedule>,
+        /// Date of the first payment.
+        pub next_payment: Option<NaiveDate>,
+        /// The first payments.
+        pub occurrences: Vec<PreviewOccurrence>,
+    }
+
+    /// One payment of a preview.
+    pub struct PreviewOccurrence {
+        /// Minor units.
+        pub amount: i64,
+        /// Date on which the payment is due.
+        pub due_date: Option<NaiveDate>,
+    }
 }
 
 /// Returns every problem of the schedule that a charge of this amount starts; its fields are below
@@ -124,57 +173,6 @@ pub(crate) fn limit_rules(
 pub const PREVIEW_OCCURRENCES_MAX: u64 = 100;
 /// Occurrences in a preview by default.
 pub const PREVIEW_OCCURRENCES_DEFAULT: u64 = 10;
-
-objects! {
-    /// Input of a preview; sent as the body of a GET.
-    #[schemars(extend("required" = ["amount", "schedule"]))]
-    pub struct PreviewRequest {
-        /// Minor units of each occurrence.
-        #[schemars(range(min = 1, max = AMOUNT_MAX))]
-        pub amount: Option<i64>,
-        /// Maximum number of payments.
-        #[schemars(range(min = 1))]
-        pub max_occurrences: Option<i64>,
-        /// Maximum amount to collect, minor units.
-        #[schemars(range(min = 1, max = AMOUNT_MAX))]
-        pub max_amount: Option<i64>,
-        /// Schedule of the payments.
-        #[schemars(extend("required" = ["interval_unit", "interval_delay"]))]
-        pub schedule: Option<RecurringSchedule>,
-    }
-
-    /// The predicted course of a recurring charge.
-    pub struct Preview {
-        /// Minor units of each occurrence.
-        pub amount: i64,
-        /// Maximum number of payments, as requested.
-        pub max_occurrences: Option<i64>,
-        /// Maximum amount to collect, as requested, minor units.
-        pub max_amount: Option<i64>,
-        /// Payments so far: none.
-        pub total_occurrences: i64,
-        /// Minor units collected so far: none.
-        pub total_amount: i64,
-        /// Payments to come, where they end.
-        pub remaining_occurrences: Option<i64>,
-        /// Minor units to come, where they end.
-        pub remaining_amount: Option<i64>,
-        /// Schedule of the payments.
-        pub schedule: Option<RecurringSchedule>,
-        /// Date of the first payment.
-        pub next_payment: Option<NaiveDate>,
-        /// The first payments.
-        pub occurrences: Vec<PreviewOccurrence>,
-    }
-
-    /// One payment of a preview.
-    pub struct PreviewOccurrence {
-        /// Minor units.
-        pub amount: i64,
-        /// Date on which the payment is due.
-        pub due_date: Option<NaiveDate>,
-    }
-}
 
 const OCCURRENCES: Parameter = Parameter::new(
     "occurrences",

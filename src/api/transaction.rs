@@ -136,6 +136,47 @@ objects! {
         /// Such as `ADDRESS_AND_POSTAL_CODE`.
         pub avs_result: Option<String>,
     }
+
+    /// A signature as a caller gives it; further fields of a client are ignored (service-facts, 26c).
+    /// `data` is a secret: a person's drawn signature.
+    #[schemars(extend("required" = ["mime_type", "data"]))]
+    pub struct NewSignature {
+        /// `service/jsignature`, or any text of 1 to 64 characters (service-facts, 49).
+        #[schemars(length(min = 1, max = MIME_TYPE_LENGTH_MAX), regex(pattern = r"\S"))]
+        pub mime_type: String,
+        /// JSON stroke data with arrays x and y, 1 to 8192 characters.
+        #[schemars(length(min = 1, max = SIGNATURE_LENGTH_MAX), regex(pattern = r"\S"))]
+        pub data: String,
+    }
+
+    /// A stored signature. `data` is a secret: a person's drawn signature.
+    pub struct Signature {
+        /// 22 characters; only when it is read.
+        pub id: Option<String>,
+        /// Creation of the signature; only when it is read.
+        pub created: Option<Timestamp>,
+        /// `service/jsignature`, or any text of 1 to 64 characters (service-facts, 49).
+        pub mime_type: String,
+        /// JSON stroke data with arrays x and y, 1 to 8192 characters.
+        pub data: String,
+    }
+
+    /// One surcharge: of cards or of banks.
+    pub struct SurchargeEntry {
+        /// `card` or `bank`.
+        #[serde(rename = "type")]
+        pub kind: MethodKind,
+        /// The part that grows with the amount; its unit is the service's own.
+        pub surcharge_rate: i64,
+        /// The fixed part, minor units.
+        pub surcharge_fee: i64,
+        /// Amount of the request, minor units; only with an amount.
+        pub amount: Option<i64>,
+        /// Surcharge on the amount, minor units; only with an amount.
+        pub surcharge_amount: Option<i64>,
+        /// Amount that a charge has to collect, minor units; only with an amount.
+        pub total_amount: Option<i64>,
+    }
 }
 
 /// Returns every problem of a charge's own fields; an inline method has rules of its own.
@@ -165,48 +206,11 @@ const FROM: Parameter =
 const UNTIL: Parameter =
     Parameter::new("end_date", ParameterType::Moment, "created at this time or earlier");
 
-endpoints! {
-    /// Authorises a payment.
-    CreateCharge "charge.create": Post Base "/v1/charges" by SecretKey, NewCharge => Transaction;
-    /// Reads any transaction; not in the two documents (service-facts, 43).
-    GetTransaction "transaction.get": Get Base "/v1/transactions/{id}" by SecretKey,
-        () => Transaction;
-    /// Searches transactions; not in the two documents (service-facts, 44).
-    SearchTransactions "transaction.search": Get Base "/v1/transactions" by SecretKey,
-        () => Page<Transaction>, [PAGE, PAGE_SIZE, TEXT, FIELDS, ACCOUNT, FROM, UNTIL, ORDER];
-}
-
 /// Maximum characters of a signature's type (service-facts, 31).
 pub const MIME_TYPE_LENGTH_MAX: usize = 64;
 
 /// Maximum characters of a signature (service-facts, 31).
 pub const SIGNATURE_LENGTH_MAX: usize = 8192;
-
-objects! {
-    /// A signature as a caller gives it; further fields of a client are ignored (service-facts, 26c).
-    /// `data` is a secret: a person's drawn signature.
-    #[schemars(extend("required" = ["mime_type", "data"]))]
-    pub struct NewSignature {
-        /// `service/jsignature`, or any text of 1 to 64 characters (service-facts, 49).
-        #[schemars(length(min = 1, max = MIME_TYPE_LENGTH_MAX), regex(pattern = r"\S"))]
-        pub mime_type: String,
-        /// JSON stroke data with arrays x and y, 1 to 8192 characters.
-        #[schemars(length(min = 1, max = SIGNATURE_LENGTH_MAX), regex(pattern = r"\S"))]
-        pub data: String,
-    }
-
-    /// A stored signature. `data` is a secret: a person's drawn signature.
-    pub struct Signature {
-        /// 22 characters; only when it is read.
-        pub id: Option<String>,
-        /// Creation of the signature; only when it is read.
-        pub created: Option<Timestamp>,
-        /// `service/jsignature`, or any text of 1 to 64 characters (service-facts, 49).
-        pub mime_type: String,
-        /// JSON stroke data with arrays x and y, 1 to 8192 characters.
-        pub data: String,
-    }
-}
 
 /// Returns every problem of a signature (service-facts, 31 and 48).
 pub fn signature_rules(new: &NewSignature) -> Vec<FieldProblem> {
@@ -238,26 +242,15 @@ fn are_strokes(data: &str) -> bool {
     }
 }
 
-objects! {
-    /// One surcharge: of cards or of banks.
-    pub struct SurchargeEntry {
-        /// `card` or `bank`.
-        #[serde(rename = "type")]
-        pub kind: MethodKind,
-        /// The part that grows with the amount; its unit is the service's own.
-        pub surcharge_rate: i64,
-        /// The fixed part, minor units.
-        pub surcharge_fee: i64,
-        /// Amount of the request, minor units; only with an amount.
-        pub amount: Option<i64>,
-        /// Surcharge on the amount, minor units; only with an amount.
-        pub surcharge_amount: Option<i64>,
-        /// Amount that a charge has to collect, minor units; only with an amount.
-        pub total_amount: Option<i64>,
-    }
-}
-
 endpoints! {
+    /// Authorises a payment.
+    CreateCharge "charge.create": Post Base "/v1/charges" by SecretKey, NewCharge => Transaction;
+    /// Reads any transaction; not in the two documents (service-facts, 43).
+    GetTransaction "transaction.get": Get Base "/v1/transactions/{id}" by SecretKey,
+        () => Transaction;
+    /// Searches transactions; not in the two documents (service-facts, 44).
+    SearchTransactions "transaction.search": Get Base "/v1/transactions" by SecretKey,
+        () => Page<Transaction>, [PAGE, PAGE_SIZE, TEXT, FIELDS, ACCOUNT, FROM, UNTIL, ORDER];
     /// Reads the surcharges of a bank account; none where the merchant has no surcharge.
     GetSurcharge "surcharge.get": Get Base "/bank-accounts/{id}/surcharge" by PublicKey,
         () => Option<Vec<SurchargeEntry>>, [AMOUNT];

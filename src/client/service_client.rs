@@ -228,8 +228,8 @@ fn unavailable(reason: &str, retry_after_s: Option<u64>) -> TenantTokenError {
 }
 
 impl Client {
-    /// Sends a call with the tenant token; after a 401, once more with a new one. Without a token it is
-    /// not sent, whatever the token endpoint answered.
+    /// Sends a call with the tenant token; after a 401, once more with a new one. Without a token
+    /// the call is not sent, whatever the token endpoint answered.
     pub(crate) async fn exchange_as_tenant(
         &self,
         call: &Call,

@@ -110,8 +110,8 @@ impl MerchantRecord {
         self.keys(mode).accounts.iter().find(|account| account.id == id)
     }
 
-    /// Returns the account for a kind of method: the named one, else the key's own, else the primary
-    /// one. 422 for another mode or type and an unknown one (gateway-api, POST /v1/charges, rule 1).
+    /// Returns the account for a kind of method: the named one, else the key's, or the primary one.
+    /// 422 for another mode or type and an unknown one (gateway-api, POST /v1/charges, rule 1).
     pub(crate) fn account(
         &self,
         mode: MerchantMode,
