@@ -48,9 +48,8 @@ impl FieldProblem {
             "" => self.context.clone(),
             _ => format!("{parent}.{}", self.context),
         };
-        ProblemMessage::new("invalid_data", &self.message)
-            .with_context(&context)
-            .with_sub_code(&self.sub_code)
+        let message = ProblemMessage::new("invalid_data", &self.message).with_context(&context);
+        ProblemMessage { sub_code: Some(self.sub_code.clone()), ..message }
     }
 }
 
@@ -245,13 +244,6 @@ impl ProblemMessage {
     #[must_use]
     pub fn with_context(mut self, context: &str) -> Self {
         self.context = Some(context.to_owned());
-        self
-    }
-
-    /// Sets a finer code.
-    #[must_use]
-    pub fn with_sub_code(mut self, sub_code: &str) -> Self {
-        self.sub_code = Some(sub_code.to_owned());
         self
     }
 }

@@ -108,15 +108,13 @@ pub(crate) fn classify(
 }
 
 fn classify_answer(answer: &HttpAnswer, known: &KnownValues, now: DateTime<Utc>) -> CallVerdict {
-    let retry_after_s =
-        answer.retry_after.as_deref().and_then(|text| retry_after_seconds(text, now));
-    let status = answer.status;
-    let told = if status == 200 {
-        ServiceProblem::default()
-    } else {
+    let (status, retry_after) = (answer.status, answer.retry_after.as_deref());
+    let retry_after_s = retry_after.and_then(|text| retry_after_seconds(text, now));
+    let mut told = ServiceProblem::default();
+    if status != 200 {
         let problem: Problem = serde_json::from_slice(&answer.body).unwrap_or_default();
-        ServiceProblem::clean(&problem, known)
-    };
+        told = ServiceProblem::clean(&problem, known);
+    }
     let outcome = match proof(status) {
         StatusProof::Success => success_outcome(&answer.body, known),
         StatusProof::Refusal => Outcome::Refused { status, problem: told.clone() },
@@ -132,24 +130,24 @@ fn classify_answer(answer: &HttpAnswer, known: &KnownValues, now: DateTime<Utc>)
 }
 
 fn classify_failure(failure: TransportFailure, known: &KnownValues) -> CallVerdict {
-    let in_doubt = |reason: &'static str| Outcome::InDoubt { reason: reason.into() };
-    let cleaned = |words: String| ServiceText::clean(&words, known);
-    let (outcome, sign) = match failure {
+    let is_too_large = failure == TransportFailure::TooLarge;
+    let sign = if is_too_large { FailureSignal::Unreadable } else { FailureSignal::NoAnswer };
+    let outcome = match failure {
         TransportFailure::NotConnected(words) => {
-            let outcome = Outcome::NotSent { reason: cleaned(words), retry_after_s: None };
-            (outcome, FailureSignal::NoAnswer)
+            let reason = ServiceText::clean(&words, known);
+            Outcome::NotSent { reason, retry_after_s: None }
         }
         TransportFailure::Broken(words) => {
-            (Outcome::InDoubt { reason: cleaned(words) }, FailureSignal::NoAnswer)
+            Outcome::InDoubt { reason: ServiceText::clean(&words, known) }
         }
-        TransportFailure::TimedOut => {
-            (in_doubt("no answer within the time allowed"), FailureSignal::NoAnswer)
-        }
-        TransportFailure::TooLarge => {
-            (in_doubt("the answer is larger than allowed"), FailureSignal::Unreadable)
-        }
+        TransportFailure::TimedOut => in_doubt("no answer within the time allowed"),
+        TransportFailure::TooLarge => in_doubt("the answer is larger than allowed"),
     };
     CallVerdict::from(outcome).with_sign(sign)
+}
+
+fn in_doubt(reason: &'static str) -> Outcome {
+    Outcome::InDoubt { reason: reason.into() }
 }
 
 /// The fact that a status proves.
@@ -178,9 +176,7 @@ fn success_outcome(body: &[u8], known: &KnownValues) -> Outcome {
     }
     match serde_json::from_slice(body) {
         Ok(reply) => Outcome::Done { reply: without_secrets(reply, known) },
-        Err(_unreadable) => {
-            Outcome::InDoubt { reason: "the service answered 200 with an unreadable body".into() }
-        }
+        Err(_unreadable) => in_doubt("the service answered 200 with an unreadable body"),
     }
 }
 

@@ -200,9 +200,8 @@ impl Limiter {
     /// Returns the reason for withholding a call to a host.
     pub(crate) fn unavailable(&self, host: &str, wait: Duration) -> Unavailable {
         self.withheld.fetch_add(1, Ordering::Relaxed);
-        let now = Instant::now();
         let since = self.breakers.lock().get(host).and_then(Breaker::silence);
-        let silent = since.map_or(0, |(since, _)| now.saturating_duration_since(since).as_secs());
+        let silent = since.map_or(0, |(since, _)| since.elapsed().as_secs());
         let next = whole_seconds(wait);
         let reason = format!(
             "the service at {host} has not answered well for {silent} s: it is left alone, and asked again in {next} s"
@@ -239,11 +238,6 @@ impl CallLane {
         let (mut bucket, now) = (self.bucket.lock(), Instant::now());
         !bucket.is_slowed(now) && bucket.take(now).is_ok()
     }
-
-    fn use_prepaid(&self) -> bool {
-        let one_less = |count: u32| count.checked_sub(1);
-        self.prepaid.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
-    }
 }
 
 impl CallRoute {
@@ -256,7 +250,10 @@ impl CallRoute {
 
     /// Waits until a call may go out.
     pub(crate) async fn enter(&self, is_change: bool) -> Result<Permit<'_>, Unavailable> {
-        if !(is_change && self.lane.use_prepaid()) {
+        let one_less = |count: u32| count.checked_sub(1);
+        let relaxed = Ordering::Relaxed;
+        let use_prepaid = || self.lane.prepaid.fetch_update(relaxed, relaxed, one_less).is_ok();
+        if !(is_change && use_prepaid()) {
             self.take_token().await?;
         }
         let polls = match self.urgency {
@@ -314,6 +311,7 @@ impl Permit<'_> {
         let asked = verdict.retry_after_s.map(Duration::from_secs);
         let now = Instant::now();
         if verdict.class == Some(ErrorClass::Throttled) {
+            let asked = asked.unwrap_or(Duration::ZERO);
             self.route.gate.throttled.fetch_add(1, Ordering::Relaxed);
             self.route.lane.prepaid.store(0, Ordering::Relaxed);
             self.route.lane.bucket.lock().record_throttle(self.began, asked, now);

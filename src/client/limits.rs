@@ -21,23 +21,18 @@ use tokio::time::Instant;
 
 /// Tokens are counted in thousandths of a call.
 const CALL: u64 = 1_000;
-
 /// The slowest rate, in thousandths of a call a second: one call in two seconds.
 const RATE_MIN: u64 = CALL / 2;
-
 /// The rate at which the limit disappears, in thousandths of a call a second.
 const RATE_MAX: u64 = 400 * CALL;
-
 /// The rate gained by each second without a 429.
 const RATE_STEP: u64 = CALL;
-
 /// The burst after a pause: a fifth of a second's calls, one at least.
 const BURST_PART: u64 = 5;
 
 /// Waits that the service requests are honoured up to this long. A longer one is more likely a
 /// mistake, and one call an hour does no harm.
 const PAUSE_MAX: Duration = Duration::from_hours(1);
-
 const SECOND: Duration = Duration::from_secs(1);
 
 /// The calls of one merchant.
@@ -94,8 +89,7 @@ impl Bucket {
         Ok(())
     }
 
-    /// Returns the wait that the service currently imposes on every call.
-    pub(crate) fn pause_remaining(&self, now: Instant) -> Option<Duration> {
+    fn pause_remaining(&self, now: Instant) -> Option<Duration> {
         let wait = self.paused_until?.saturating_duration_since(now);
         (!wait.is_zero()).then_some(wait)
     }
@@ -105,13 +99,8 @@ impl Bucket {
     }
 
     /// Records a 429 to a call that began at `began`.
-    pub(crate) fn record_throttle(
-        &mut self,
-        began: Instant,
-        asked: Option<Duration>,
-        now: Instant,
-    ) {
-        self.pause(asked.unwrap_or(Duration::ZERO), now);
+    pub(crate) fn record_throttle(&mut self, began: Instant, asked: Duration, now: Instant) {
+        self.pause(asked, now);
         let old = self.limit;
         if old.is_some_and(|limit| began < limit.halved) {
             return;
@@ -190,21 +179,15 @@ impl CallCounts {
 
 /// Failures in a row that open the breaker: more than chance gives if a third of all calls fails.
 pub(crate) const FAILURES_MAX: u32 = 12;
-
 /// After a good probe one failure opens the breaker again, until a call succeeds.
 const FAILURES_AFTER_PROBE: u32 = FAILURES_MAX - 1;
-
 /// The first wait is between half of this and all of it.
 const WAIT_FIRST: Duration = Duration::from_secs(2);
-
 const WAIT_MAX: Duration = Duration::from_mins(2);
-
 /// After a shorter outage no caller has waited long.
 const AWAY_MIN: Duration = Duration::from_secs(30);
-
 /// The wait doubles at most this many times.
 const DOUBLINGS_MAX: u32 = 6;
-
 /// A probe without a result after this time counts as abandoned.
 const PROBE_MAX: Duration = Duration::from_mins(2);
 

@@ -18,19 +18,14 @@ use crate::model::outcome::{Outcome, ServiceProblem};
 
 /// The number of attempts of a read.
 const TRIES_MAX: u32 = 4;
-
 /// The longest wait before the second attempt; it doubles with each further one.
 const BACKOFF_FIRST_MS_MAX: u64 = 250;
-
 /// The longest wait before any attempt.
 const BACKOFF_MS_MAX: u64 = 5_000;
-
 /// The longest wait that the service may request; a longer one fails the read.
 const RETRY_AFTER_S_MAX: u64 = 60;
-
 /// Pages of one list: a million entries.
 const PAGES_MAX: u64 = 10_000;
-
 /// The number of passes over a list that shrinks under the reader.
 const PASSES_MAX: u32 = 3;
 
@@ -62,8 +57,8 @@ impl Client {
         }
         let mut tries = 1;
         loop {
-            let (reason, retry_after_s) = match classify_attempt(self.exchange(call, access).await)
-            {
+            let attempt = classify_attempt(self.exchange(call, access).await);
+            let (reason, retry_after_s) = match attempt {
                 ControlFlow::Break(result) => return result,
                 ControlFlow::Continue(passing) => passing,
             };

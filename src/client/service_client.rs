@@ -66,12 +66,13 @@ impl Client {
         transport: Transport,
         clock: SharedClock,
     ) -> Result<Self, ClientError> {
+        let tokens = |partner| TenantTokens { partner, current: sync::Mutex::default() };
         Ok(Self {
             addresses: ServiceAddresses::new(&service.base_url, &service.web_url)?,
             timeout: service.timeout,
             transport,
             clock,
-            tenant: service.partner.map(|partner| Arc::new(TenantTokens::new(partner))),
+            tenant: service.partner.map(tokens).map(Arc::new),
             jitter: Arc::new(Mutex::new(ChaCha8Rng::seed_from_u64(service.jitter_seed))),
             route: None,
         })
@@ -176,10 +177,6 @@ enum TenantTokenError {
 }
 
 impl TenantTokens {
-    pub(crate) fn new(partner: ClientCredentials) -> Self {
-        Self { partner, current: sync::Mutex::default() }
-    }
-
     /// Returns the kept token, unless it is the one numbered `stale`; else a new one.
     async fn token(
         &self,
@@ -230,10 +227,7 @@ fn unavailable(reason: &str, retry_after_s: Option<u64>) -> TenantTokenError {
 impl Client {
     /// Sends a call with the tenant token; after a 401, once more with a new one. Without a token
     /// the call is not sent, whatever the token endpoint answered.
-    pub(crate) async fn exchange_as_tenant(
-        &self,
-        call: &Call,
-    ) -> Result<CallVerdict, AccessDenied> {
+    async fn exchange_as_tenant(&self, call: &Call) -> Result<CallVerdict, AccessDenied> {
         let Some(tenant) = self.tenant.as_deref() else {
             return Err(AccessDenied("no client credentials are configured".to_owned()));
         };

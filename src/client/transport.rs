@@ -80,7 +80,18 @@ impl Transport {
     /// # Errors
     /// Invalid certificates, or a machine without any.
     pub fn http(service: &ServiceConfig) -> Result<Self, ClientError> {
-        http_client(service).map(Self::Http)
+        let builder = reqwest::Client::builder()
+            .tls_version_min(tls::Version::TLS_1_2)
+            .redirect(redirect::Policy::none())
+            .retry(retry::never())
+            .no_proxy()
+            .referer(false)
+            .connect_timeout(service.timeout.min(CONNECT_TIMEOUT_MAX))
+            .timeout(service.timeout)
+            .pool_max_idle_per_host(IDLE_CONNECTIONS_MAX)
+            .pool_idle_timeout(IDLE_TIMEOUT)
+            .tls_certs_merge(authorities(service.ca_file.as_deref())?);
+        builder.build().map(Self::Http).map_err(ClientError::Tls)
     }
 
     /// Carries one request to the service and its answer back, within `limit`.
@@ -182,10 +193,8 @@ fn append_chunk(body: &mut Vec<u8>, chunk: &[u8]) -> Result<(), TransportFailure
 
 /// The time limit of connecting, below that of a call: exceeding it proves that nothing was sent.
 const CONNECT_TIMEOUT_MAX: Duration = Duration::from_secs(10);
-
 /// Idle connections kept: one for each of the calls that run at once.
 const IDLE_CONNECTIONS_MAX: usize = 64;
-
 /// The time for which an idle connection is kept. It is shorter than that of servers (5 s is
 /// common): a request written to a connection that the server is closing would be in doubt.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
@@ -193,21 +202,6 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 /// Chooses the crypto of every TLS connection; call it first in `main` and tests. Idempotent.
 pub fn install_crypto() {
     rustls::crypto::ring::default_provider().install_default().ok();
-}
-
-fn http_client(service: &ServiceConfig) -> Result<reqwest::Client, ClientError> {
-    let builder = reqwest::Client::builder()
-        .tls_version_min(tls::Version::TLS_1_2)
-        .redirect(redirect::Policy::none())
-        .retry(retry::never())
-        .no_proxy()
-        .referer(false)
-        .connect_timeout(service.timeout.min(CONNECT_TIMEOUT_MAX))
-        .timeout(service.timeout)
-        .pool_max_idle_per_host(IDLE_CONNECTIONS_MAX)
-        .pool_idle_timeout(IDLE_TIMEOUT)
-        .tls_certs_merge(authorities(service.ca_file.as_deref())?);
-    builder.build().map_err(ClientError::Tls)
 }
 
 /// Parses the certificates of a PEM file; a file without any is an error, not an empty list.

@@ -212,7 +212,7 @@ fn is_shared(parts: &Parts) -> bool {
     parts.uri.path().split('/').filter(|part| !part.is_empty()).eq(PATH)
 }
 
-pub(crate) fn preflight(parts: &Parts) -> Option<SandboxAnswer> {
+fn preflight(parts: &Parts) -> Option<SandboxAnswer> {
     let asks = parts.method == Method::OPTIONS && is_shared(parts);
     let headers = [
         (header::ACCESS_CONTROL_ALLOW_METHODS, "POST"),
@@ -223,7 +223,7 @@ pub(crate) fn preflight(parts: &Parts) -> Option<SandboxAnswer> {
     asks.then(|| SandboxAnswer { headers: headers.into(), ..SandboxAnswer::empty(StatusCode::OK) })
 }
 
-pub(crate) fn allow_other_origins(parts: &Parts, answer: SandboxAnswer) -> SandboxAnswer {
+fn allow_other_origins(parts: &Parts, answer: SandboxAnswer) -> SandboxAnswer {
     if !is_shared(parts) {
         return answer;
     }

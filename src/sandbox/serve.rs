@@ -186,7 +186,7 @@ const OWN_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 /// Returns the path of the authority's certificate, and a TLS configuration (1.2 or later) with a
 /// fresh server certificate signed by it. Makes the authority if the directory has none.
-pub(crate) fn server_config(directory: &Path) -> io::Result<(PathBuf, ServerConfig)> {
+fn server_config(directory: &Path) -> io::Result<(PathBuf, ServerConfig)> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
     let certificate = directory.join(CERTIFICATE_FILE);
     let key = load_or_make(&certificate, &directory.join(KEY_FILE))?;

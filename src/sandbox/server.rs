@@ -232,7 +232,7 @@ impl Sandbox {
     }
 
     /// Notifies the followers of this clock, if it was moved.
-    pub(crate) fn notify_clock(&self, live: &LockedState) {
+    fn notify_clock(&self, live: &LockedState) {
         let now = live.meta.settings.offset_ms;
         self.inner.ahead.send_if_modified(|told| std::mem::replace(told, now) != now);
     }
@@ -282,7 +282,7 @@ impl Sandbox {
 }
 
 /// Runs one entry; the change happens at the entry's moment.
-pub(crate) fn run_timer(cx: &mut ChangeUnit, key: &str, due: &TimerEntry) -> Result<()> {
+fn run_timer(cx: &mut ChangeUnit, key: &str, due: &TimerEntry) -> Result<()> {
     use {TimerEntry as E, TransactionTransition as T};
     cx.remove(key);
     match due {

@@ -150,7 +150,7 @@ fn lines(cx: &mut ChangeUnit, new: &NewInvoice) -> Result<(Vec<LineItem>, i64)> 
     Ok((items, total))
 }
 
-pub(super) fn send_messages(
+fn send_messages(
     cx: &mut ChangeUnit,
     merchant: &MerchantRecord,
     asked: &[NewInvoiceMessage],
@@ -280,7 +280,7 @@ pub(crate) fn finish_file_processing(cx: &mut ChangeUnit, id: &str) -> Result<()
 
 /// Returns the files attached to an invoice of a contact. 422 for an unknown file, a file of
 /// another contact, and one that is not processed.
-pub(crate) fn resolve_attachments(
+fn resolve_attachments(
     cx: &ChangeUnit,
     contact: &str,
     attachments: &[Attachment],

@@ -115,7 +115,7 @@ pub(crate) struct PayerInput {
 }
 
 /// Renders an invoice with its payment form; `trouble` is the reason of a failed payment.
-pub(super) fn invoice_page(
+fn invoice_page(
     cx: &ChangeUnit,
     kept: &StoredInvoice,
     trouble: Option<&str>,
@@ -255,7 +255,7 @@ fn frame(id: &str, input: &Markup) -> Markup {
     html! { div.field { (input) span.error id={ (id) "-error" } role="alert" {} } }
 }
 
-pub(super) fn contact_page(cx: &ChangeUnit, found: &[StoredInvoice]) -> Result<SandboxAnswer> {
+fn contact_page(cx: &ChangeUnit, found: &[StoredInvoice]) -> Result<SandboxAnswer> {
     let Some(first) = found.first() else { return Ok(unknown_page(cx)) };
     let merchant = cx.merchant(&first.owner.merchant)?;
     let due = |invoice: &Invoice| amount(invoice.total_amount_due, invoice.currency.as_deref());
@@ -290,7 +290,7 @@ fn payer_status(invoice: &Invoice) -> String {
     }
 }
 
-pub(super) fn unknown_page(cx: &ChangeUnit) -> SandboxAnswer {
+fn unknown_page(cx: &ChangeUnit) -> SandboxAnswer {
     let inner = html! { p { "This link is not valid. Ask the sender for a new one." } };
     short(cx, StatusCode::NOT_FOUND, "Not found", inner)
 }

@@ -120,10 +120,6 @@ fn is_deauthorised(cx: &ChangeUnit, merchant: &str) -> Result<bool> {
     Ok(cx.get::<bool>(&deauthorised_key(merchant))?.unwrap_or(false))
 }
 
-fn reauthorise(cx: &mut ChangeUnit, merchant: &str) {
-    cx.remove(&deauthorised_key(merchant));
-}
-
 /// Ends the authorization of the merchant with this key. 404 for an unknown key or an ended one.
 pub(crate) fn deauthorise(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<()> {
     let public_key = asked.parameter(0);
@@ -165,7 +161,7 @@ fn is_within(text: &str, address: IpAddr) -> bool {
     })
 }
 
-pub(crate) fn need_address(cx: &ChangeUnit, merchant: &str) -> Result<()> {
+fn need_address(cx: &ChangeUnit, merchant: &str) -> Result<()> {
     let policy = cx.policy(merchant)?;
     let ranges = &policy.allowed_addresses;
     let fits = ranges.is_empty() || ranges.iter().any(|range| is_within(range, CALLER));
@@ -217,7 +213,7 @@ pub(crate) fn exchange_token(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Resu
         ("client_credentials", Some(SCOPE_TENANT)) => grant(cx, &BearerScope::Tenant, SCOPE_TENANT),
         ("authorization_code", None | Some(SCOPE_PAYMENTS | SCOPE_PAYMENTS_OLD)) => {
             let merchant = use_code(cx, &request)?;
-            reauthorise(cx, &merchant);
+            cx.remove(&deauthorised_key(&merchant));
             grant(cx, &BearerScope::Payments(merchant), SCOPE_PAYMENTS)
         }
         ("client_credentials" | "authorization_code", _) => {

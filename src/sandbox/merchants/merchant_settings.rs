@@ -21,7 +21,7 @@ use crate::sandbox::state::objects::{MerchantMode, ObjectKind, ObjectOwner, Stor
 use crate::sandbox::state::store::ChangeUnit;
 
 /// Parses a comma-separated list; `*` and empty words are dropped.
-pub(crate) fn parse_list(text: &str) -> BTreeSet<String> {
+fn parse_list(text: &str) -> BTreeSet<String> {
     let words = text.split(',').map(str::trim).filter(|word| !word.is_empty() && *word != "*");
     words.map(str::to_owned).collect()
 }

@@ -94,6 +94,7 @@ pub(crate) fn problems(
     Ok(problems)
 }
 
+/// Submits an application, and schedules the sandbox's own decision, unless people decide.
 pub(crate) fn submit_and_schedule(
     cx: &mut ChangeUnit,
     found: StoredApplication,
@@ -101,7 +102,9 @@ pub(crate) fn submit_and_schedule(
     let id = found.object.id;
     let is_test = is_test_name(text(&found.internal.fields, "business_name"));
     record::submit(cx, found)?;
-    schedule_decision(cx, id, is_test)?;
+    if !is_test && cx.environment.options.decide != DecisionMode::Manual {
+        cx.schedule_in(DELAY, &TimerEntry::Decision { id: id.to_string() })?;
+    }
     Ok(id)
 }
 
@@ -122,24 +125,12 @@ pub(crate) fn is_started(found: &StoredApplication) -> bool {
 }
 
 const DELAY: TimeDelta = TimeDelta::seconds(5);
-pub(crate) const TEST_DELAY: TimeDelta = TimeDelta::seconds(2);
+const TEST_DELAY: TimeDelta = TimeDelta::seconds(2);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum SandboxDecision {
     Approve,
     Decline(DeclineReason),
-}
-
-/// Schedules the sandbox's own decision, unless people decide.
-pub(crate) fn schedule_decision(
-    cx: &mut ChangeUnit,
-    id: ApplicationId,
-    is_test: bool,
-) -> Result<()> {
-    if is_test || cx.environment.options.decide == DecisionMode::Manual {
-        return Ok(());
-    }
-    cx.schedule_in(DELAY, &TimerEntry::Decision { id: id.to_string() })
 }
 
 /// Decides as the sandbox, unless the application was decided or deleted.
@@ -149,19 +140,15 @@ pub(crate) fn run_due_decision(cx: &mut ChangeUnit, id: &str) -> Result<()> {
         after(found.object.state, ApplicationTransition::Approve).is_ok()
     };
     let Some(found) = found.filter(waits) else { return Ok(()) };
-    let decision = decide_automatically(cx, &found)?;
-    settle_decision(cx, found, &decision, false)
-}
-
-fn decide_automatically(cx: &ChangeUnit, found: &StoredApplication) -> Result<SandboxDecision> {
-    if record::is_duplicate(cx, found)? {
-        return Ok(SandboxDecision::Decline(DeclineReason::DuplicateApplication));
-    }
     let name = text(&found.internal.fields, "business_name");
-    if cx.merchants()?.iter().any(|merchant| merchant.name == name) {
-        return Ok(SandboxDecision::Decline(DeclineReason::DuplicateMerchant));
-    }
-    Ok(SandboxDecision::Approve)
+    let decision = if record::is_duplicate(cx, &found)? {
+        SandboxDecision::Decline(DeclineReason::DuplicateApplication)
+    } else if cx.merchants()?.iter().any(|merchant| merchant.name == name) {
+        SandboxDecision::Decline(DeclineReason::DuplicateMerchant)
+    } else {
+        SandboxDecision::Approve
+    };
+    settle_decision(cx, found, &decision, false)
 }
 
 /// Applies a person's decision; `again` approves an application that was declined. 404 for no such

@@ -302,7 +302,7 @@ pub(crate) fn labels_of(name: &str) -> FieldLabels {
     FieldLabels { label, complete }
 }
 
-pub(crate) fn may_be_empty(field: &ApplicationField) -> Option<&'static str> {
+fn may_be_empty(field: &ApplicationField) -> Option<&'static str> {
     match field.need {
         Need::Required => None,
         Need::Optional => Some("optional"),

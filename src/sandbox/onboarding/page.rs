@@ -176,7 +176,7 @@ const SIGNATURE: &str = "signature";
 
 /// Parses a submitted form. Empty inputs are left out; the second owner's inputs become one object,
 /// which is empty where all of them were left empty.
-pub(crate) fn parse_submission(sent: Value) -> Map<String, Value> {
+fn parse_submission(sent: Value) -> Map<String, Value> {
     let Value::Object(sent) = sent else { return Map::new() };
     let is_empty = |value: &Value| value.as_str().is_some_and(|text| text.trim().is_empty());
     let mut fields = Map::new();
@@ -198,7 +198,7 @@ pub(crate) fn parse_submission(sent: Value) -> Map<String, Value> {
 }
 
 /// Merges the submitted values into the known ones; an empty second owner is removed.
-pub(crate) fn merge_fields(fields: &mut Map<String, Value>, sent: Map<String, Value>) {
+fn merge_fields(fields: &mut Map<String, Value>, sent: Map<String, Value>) {
     for (name, value) in sent {
         match (fields.get_mut(&name), value) {
             (_, Value::Object(none)) if none.is_empty() => drop(fields.shift_remove(&name)),

@@ -252,13 +252,13 @@ fn example_text(schema: &Value) -> Value {
     }
 }
 
-pub(crate) fn resolve_ref<'a>(schema: &'a Value, components: &'a Value) -> &'a Value {
+fn resolve_ref<'a>(schema: &'a Value, components: &'a Value) -> &'a Value {
     let name = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
     name.map_or(schema, |name| value_at(components, "/schemas").get(name).unwrap_or(&Value::Null))
 }
 
 /// Returns the value at a JSON pointer; null if there is none.
-pub(crate) fn value_at<'a>(value: &'a Value, pointer: &str) -> &'a Value {
+fn value_at<'a>(value: &'a Value, pointer: &str) -> &'a Value {
     value.pointer(pointer).unwrap_or(&Value::Null)
 }
 

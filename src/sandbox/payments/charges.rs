@@ -4,7 +4,7 @@
 //! Everything that takes money goes through [`authorize`], also scheduled payments. A hold is a
 //! charge that waits for a capture request.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 
 use crate::api::call::Page;
 use crate::api::rules::{Problem, ProblemMessage};
@@ -97,23 +97,14 @@ impl CheckedCharge {
 
 /// Returns the charge, or the decline that names the transaction it left.
 pub(crate) fn into_answer(kept: StoredTransaction) -> Result<Transaction> {
-    match &kept.object.failure_code {
-        None => Ok(kept.object),
-        Some(code) => Err(decline_refusal(code, &kept.object.id)),
-    }
-}
-
-pub(crate) fn decline_refusal(code: &str, transaction: &str) -> SandboxRefusal {
+    let Some(code) = &kept.object.failure_code else { return Ok(kept.object) };
     let message = ProblemMessage {
         facility: Some("payment_processor".to_owned()),
-        entity_id: Some(transaction.to_owned()),
+        entity_id: Some(kept.object.id),
         ..ProblemMessage::new(decline_code(code), &decline_text(code))
     };
-    SandboxRefusal {
-        status: decline_status(code),
-        problem: Problem { messages: vec![message] },
-        keeps_effects: true,
-    }
+    let problem = Problem { messages: vec![message] };
+    Err(SandboxRefusal { status: decline_status(code), problem, keeps_effects: true })
 }
 
 /// Makes a charge, then authorises, declines or, if the account rejects CVV or address, voids it.
@@ -188,26 +179,22 @@ fn new_transaction(cx: &ChangeUnit, id: String, order: &PaymentOrder) -> Result<
     })
 }
 
-/// Schedules the end of an authorised charge: the daily capture, or the expiry of a hold.
-pub(crate) fn schedule_end(cx: &mut ChangeUnit, kept: &StoredTransaction) -> Result<()> {
+/// Schedules the end of an authorised charge: the expiry of a hold, or the capture by the next daily
+/// run, for an electronic check some banking days later.
+fn schedule_end(cx: &mut ChangeUnit, kept: &StoredTransaction) -> Result<()> {
     let id = kept.object.id.clone();
-    if kept.object.auto_capture == Some(true) {
-        return cx.schedule(settlement_time(cx, kept)?, &TimerEntry::Capture { id });
+    if kept.object.auto_capture != Some(true) {
+        cx.list_add(&transactions::holds_of(&kept.owner), kept.sequence, &id)?;
+        return cx.schedule_in(HOLD_TIME, &TimerEntry::HoldEnd { id });
     }
-    cx.list_add(&transactions::holds_of(&kept.owner), kept.sequence, &id)?;
-    cx.schedule_in(HOLD_TIME, &TimerEntry::HoldEnd { id })
-}
-
-/// Returns the next daily run, for an electronic check some banking days later.
-fn settlement_time(cx: &ChangeUnit, kept: &StoredTransaction) -> Result<DateTime<Utc>> {
     let merchant = cx.merchant(&kept.owner.merchant)?;
     let policy = cx.policy(&kept.owner.merchant)?;
     let (hour, days) = (policy.capture_hour(), policy.settlement_days);
-    let run = merchant.next_at(cx.now, hour);
-    if kept.internal.is_card() || days == 0 {
-        return Ok(run);
+    let mut time = merchant.next_at(cx.now, hour);
+    if !kept.internal.is_card() && days > 0 {
+        time = merchant.at(processing::add_banking_days(merchant.today(time), days), hour);
     }
-    Ok(merchant.at(processing::add_banking_days(merchant.today(run), days), hour))
+    cx.schedule(time, &TimerEntry::Capture { id })
 }
 
 /// Returns a charge of this owner. 404 for anything else.

@@ -124,7 +124,7 @@ fn need_balance(charge: &Transaction, amount: i64) -> Result<()> {
 }
 
 /// Makes a pending refund or credit from the fields that the caller sets.
-pub(crate) fn make_payout(
+fn make_payout(
     cx: &mut ChangeUnit,
     owner: ObjectOwner,
     object: Transaction,

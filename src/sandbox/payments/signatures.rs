@@ -39,7 +39,7 @@ pub(crate) fn sign(
     Ok(SignedTransaction { transaction: kept.object, signature })
 }
 
-pub(crate) fn store_signature(
+fn store_signature(
     cx: &mut ChangeUnit,
     owner: &ObjectOwner,
     given: NewSignature,

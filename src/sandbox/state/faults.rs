@@ -96,12 +96,9 @@ impl FaultRule {
     pub(crate) fn read(id: String, order: &Value) -> Result<Self> {
         let kind = FaultKind::deserialize(order.get("fault").unwrap_or(&Value::Null))
             .map_err(|_| SandboxRefusal::invalid("Unknown fault"))?;
-        let per_million = match order.get("probability") {
-            None | Some(Value::Null) => MILLION,
-            Some(value) => {
-                probability(value).ok_or_else(|| SandboxRefusal::invalid("Bad probability"))?
-            }
-        };
+        let given = order.get("probability").filter(|value| !value.is_null());
+        let per_million = given.map_or(Some(MILLION), probability);
+        let per_million = per_million.ok_or_else(|| SandboxRefusal::invalid("Bad probability"))?;
         let text = |name: &str| typed::<String>(order, name, "a text");
         let number = |name: &str| typed::<u64>(order, name, "a whole number");
         Ok(Self {
