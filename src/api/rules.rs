@@ -16,7 +16,6 @@ const STATES: &str = "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME M
                       NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY DC AS GU MP PR VI UM AA AE AP FM MH PW";
 /// The provinces and territories of Canada.
 const PROVINCES: &str = "AB BC MB NB NL NS NT NU ON PE QC SK YT";
-
 /// Maximum characters of a name, street line or city (service-facts, 31).
 pub const NAME_LENGTH_MAX: usize = 64;
 /// Maximum characters of a saved method's reference or description (service-facts, 31).

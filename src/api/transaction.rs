@@ -208,7 +208,6 @@ const UNTIL: Parameter =
 
 /// Maximum characters of a signature's type (service-facts, 31).
 pub const MIME_TYPE_LENGTH_MAX: usize = 64;
-
 /// Maximum characters of a signature (service-facts, 31).
 pub const SIGNATURE_LENGTH_MAX: usize = 8192;
 

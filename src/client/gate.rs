@@ -24,7 +24,6 @@ use crate::model::error_class::ErrorClass;
 
 /// The divisor of the permits that polls may use.
 const POLLS_PART: usize = 4;
-
 /// A caller that would wait longer than this for a token is refused instead.
 const WAIT_MAX: Duration = Duration::from_mins(1);
 

@@ -12,7 +12,7 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
 use http::{HeaderValue, Request};
 use reqwest::Url;
 
-use crate::api::call::{Auth, Call, Host, Method};
+use crate::api::call::{Auth, Call, Host};
 use crate::base::local::is_loopback_ip;
 use crate::base::secret::Secret;
 
@@ -171,7 +171,7 @@ impl ServiceAddresses {
     ) -> Result<Request<Vec<u8>>, String> {
         let url = self.call_url(call)?;
         let mut request = Request::builder()
-            .method(method(call.method))
+            .method(call.method.as_str())
             .uri(url.as_str())
             .header(ACCEPT, JSON)
             .header(USER_AGENT, AGENT);
@@ -204,16 +204,6 @@ impl ServiceAddresses {
 
 fn unwritable_path(call: &Call) -> String {
     format!("the path of {} cannot be written as it is", call.endpoint)
-}
-
-fn method(method: Method) -> http::Method {
-    match method {
-        Method::Get => http::Method::GET,
-        Method::Post => http::Method::POST,
-        Method::Patch => http::Method::PATCH,
-        Method::Put => http::Method::PUT,
-        Method::Delete => http::Method::DELETE,
-    }
 }
 
 /// Parses a configured address: an accepted scheme, a host, and no part that belongs to a request.

@@ -113,7 +113,6 @@ const WITH_METHOD: &str =
 
 /// Whole numbers that are no amounts: only an amount may be a string (gateway-api, introduction).
 const INTEGER_FIELDS: &str = "exp_month exp_year interval_delay max_occurrences";
-
 /// Fields of a line item that are strings in requests (partner-api, POST /invoices).
 const LINE_TEXTS: &str = "rate_per_quantity quantity";
 

@@ -28,10 +28,8 @@ use crate::sandbox::state::store::ChangeUnit;
 
 /// Maximum body of a request to the service; a file in base64 fits.
 const BODY_BYTES_MAX: usize = 16 << 20;
-
 /// Maximum body of a control request; a snapshot is restored through it.
 const CONTROL_BYTES_MAX: usize = 1 << 30;
-
 /// Default `Retry-After` of a throttling fault, in milliseconds.
 const RETRY_AFTER_MS: u64 = 1_000;
 

@@ -25,15 +25,16 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; c
 
 /// Assets of the pages: path, type, content.
 pub(crate) const ASSETS: [(&str, &str, &str); 5] = [
-    ("/assets/pages.css", "text/css; charset=utf-8", STYLES),
+    ("/assets/pages.css", STYLE, STYLES),
     ("/assets/sign.js", SCRIPT, include_str!("pages/sign.js")),
     ("/assets/portal.js", SCRIPT, include_str!("pages/portal.js")),
     ("/assets/mail.js", SCRIPT, include_str!("pages/mail.js")),
     ("/assets/search.js", SCRIPT, include_str!("pages/search.js")),
 ];
 
-pub(crate) const SCRIPT: &str = "text/javascript; charset=utf-8";
-
+const STYLE: &str = "text/css; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+pub(crate) const HTML: &str = "text/html; charset=utf-8";
 /// The last line of every page and every e-mail.
 pub(crate) const FOOTER: &str = "This is a sandbox: no real money moves here.";
 
@@ -72,7 +73,7 @@ impl<'a> SandboxPage<'a> {
 
     pub(crate) fn answer_beneath(&self, root: &str, status: StatusCode) -> SandboxAnswer {
         let body = self.html(root).into_string().into_bytes();
-        let answer = SandboxAnswer::of(status, "text/html; charset=utf-8", body);
+        let answer = SandboxAnswer::of(status, HTML, body);
         let target = self.leads_to.as_ref().map(|origin| format!(" {origin}"));
         let headers = headers(&format!("{POLICY}{}", target.unwrap_or_default()));
         headers.into_iter().fold(answer, |answer, (name, value)| answer.with(name, value))
@@ -208,16 +209,8 @@ pub(crate) const FILES: [(&str, &str, &str); 4] = [
         SCRIPT,
         include_str!("pages/hosted_fields/hosted-fields.js"),
     ),
-    (
-        "/hosted-fields/1.5.0/field.html",
-        "text/html; charset=utf-8",
-        include_str!("pages/hosted_fields/field.html"),
-    ),
-    (
-        "/hosted-fields/1.5.0/field.css",
-        "text/css; charset=utf-8",
-        include_str!("pages/hosted_fields/field.css"),
-    ),
+    ("/hosted-fields/1.5.0/field.html", HTML, include_str!("pages/hosted_fields/field.html")),
+    ("/hosted-fields/1.5.0/field.css", STYLE, include_str!("pages/hosted_fields/field.css")),
     ("/hosted-fields/1.5.0/field.js", SCRIPT, include_str!("pages/hosted_fields/field.js")),
 ];
 

@@ -36,7 +36,6 @@ use crate::sandbox::webhooks::deliver_forever;
 
 /// Maximum time for a client's headers.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
-
 /// Maximum time for open requests after the shutdown.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -178,7 +177,6 @@ fn connections(
 
 /// The certificate that clients are configured to trust.
 const CERTIFICATE_FILE: &str = "ca.pem";
-
 /// The private key, readable only by its owner.
 const KEY_FILE: &str = "ca.key";
 const NAME: &str = "reckon sandbox authority";

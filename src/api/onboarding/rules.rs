@@ -225,7 +225,6 @@ pub(crate) fn signature_fault(text: &str) -> Option<String> {
 const BASE64_LENGTH_MIN: usize = 12;
 /// Shortest base64 with padding, which no word has.
 const PADDED_LENGTH_MIN: usize = 8;
-
 /// The last letter of the Latin blocks: a decoded text holds no later letters.
 const LATIN_MAX: char = '\u{24f}';
 

@@ -12,12 +12,11 @@ use serde_json::{Value, json};
 
 use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::invoicing::mail::{self, StoredEmail};
-use crate::sandbox::pages::{self, ASSETS, SandboxPage, moment, wants_page};
+use crate::sandbox::pages::{self, ASSETS, HTML, SandboxPage, moment, wants_page};
 use crate::sandbox::state::store::ChangeUnit;
 
 const ROOT: &str = "/_sandbox";
 const MAILBOX: &str = "/_sandbox/mailbox";
-
 /// E-mails in the HTML list, the newest; JSON lists all.
 const LISTED_MAX: usize = 200;
 
@@ -84,7 +83,8 @@ fn list(cx: &ChangeUnit) -> Result<SandboxAnswer> {
             ol.mails { @for (number, mail) in &shown { (row(*number, mail)) } }
         }
     };
-    Ok(render_page(cx, StatusCode::OK, "Mailbox", inner, &[]))
+    let page = SandboxPage::new(&cx.environment.options.brand, "Mailbox", inner);
+    Ok(page.answer_beneath(ROOT, StatusCode::OK))
 }
 
 fn empty() -> Markup {
@@ -135,13 +135,13 @@ fn page(cx: &ChangeUnit, number: &str) -> Result<SandboxAnswer> {
         h2 { "The same as plain text" }
         pre { (mail.text) }
     };
-    Ok(render_page(cx, StatusCode::OK, "E-mail", inner, &["/assets/mail.js"]))
+    let page = SandboxPage::new(&cx.environment.options.brand, "E-mail", inner);
+    Ok(page.scripts(&["/assets/mail.js"]).answer_beneath(ROOT, StatusCode::OK))
 }
 
 fn document(cx: &ChangeUnit, number: &str) -> Result<SandboxAnswer> {
     let Some((_, mail)) = find::<StoredEmail>(cx, number)? else { return Ok(unknown(cx)) };
-    let answer =
-        SandboxAnswer::of(StatusCode::OK, "text/html; charset=utf-8", mail.html.into_bytes());
+    let answer = SandboxAnswer::of(StatusCode::OK, HTML, mail.html.into_bytes());
     Ok(answer
         .with(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY))
         .with(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
@@ -154,17 +154,6 @@ fn unknown(cx: &ChangeUnit) -> SandboxAnswer {
         p { "This e-mail does not exist." }
         p.back { a href=(MAILBOX) { "All e-mails" } }
     };
-    render_page(cx, StatusCode::NOT_FOUND, "Not found", inner, &[])
-}
-
-fn render_page(
-    cx: &ChangeUnit,
-    status: StatusCode,
-    title: &str,
-    inner: Markup,
-    scripts: &[&str],
-) -> SandboxAnswer {
-    SandboxPage::new(&cx.environment.options.brand, title, inner)
-        .scripts(scripts)
-        .answer_beneath(ROOT, status)
+    let page = SandboxPage::new(&cx.environment.options.brand, "Not found", inner);
+    page.answer_beneath(ROOT, StatusCode::NOT_FOUND)
 }

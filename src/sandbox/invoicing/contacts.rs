@@ -8,12 +8,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::api::contact::{
-    Contact, ContactHash, ContactOwner as Organization, EmailAddress, NewContact,
+    self, Contact, ContactHash, ContactOwner as Organization, EmailAddress, NewContact,
 };
 use crate::api::method::MethodKind;
-use crate::api::method_token::{NewVaultMethod, VaultMethod};
+use crate::api::method_token::{NewVaultMethod, VaultMethod, vault_rules};
 use crate::api::wire::{Audit, Timestamp};
-use crate::api::{contact, method_token};
 use crate::base::secret::Secret;
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::accounts::owner_email;
@@ -190,7 +189,7 @@ pub(crate) fn create_vault_method(
     new: NewVaultMethod,
 ) -> Result<VaultMethod> {
     let (merchant, contact) = contact_of_path(cx, asked)?;
-    SandboxRefusal::fields("", &method_token::vault_rules(&new))?;
+    SandboxRefusal::fields("", &vault_rules(&new))?;
     let owner = contact.owner;
     let is_same = new.test_mode.is_none_or(|test| MerchantMode::of_test(test) == owner.mode);
     let text = "Contact and payment method must be of one mode";

@@ -33,8 +33,8 @@ pub(crate) fn credentials(cx: &ChangeUnit, asked: &ParsedRequest) -> Result<Gate
             owner: Some(true),
             abilities: ABILITIES.map(str::to_owned).to_vec(),
         },
-        test_accounts: accounts(&merchant, &policy, MerchantMode::Test),
-        live_accounts: accounts(&merchant, &policy, MerchantMode::Live),
+        test_accounts: accounts(&merchant.test, &policy),
+        live_accounts: accounts(&merchant.live, &policy),
         merchant: profile(&merchant, &policy),
     })
 }
@@ -75,12 +75,8 @@ fn profile(merchant: &MerchantRecord, policy: &MerchantPolicy) -> MerchantProfil
     }
 }
 
-fn accounts(
-    merchant: &MerchantRecord,
-    policy: &MerchantPolicy,
-    mode: MerchantMode,
-) -> Vec<Account> {
-    let shown = merchant.keys(mode).accounts.iter().map(|account| Account {
+fn accounts(keys: &ModeKeys, policy: &MerchantPolicy) -> Vec<Account> {
+    let shown = keys.accounts.iter().map(|account| Account {
         name: account.name.clone(),
         kind: account.kind.clone(),
         currency: account.currency.clone(),
@@ -127,7 +123,7 @@ pub(crate) fn bank_accounts(cx: &ChangeUnit, asked: &ParsedRequest) -> Result<Ve
         account_id: Some(masked(deposit.trust).to_owned()),
         bank_name: Some(BANK.to_owned()),
         currency: Some(CURRENCY_DEFAULT.to_owned()),
-        processing_accounts: paying_accounts(merchant.keys(deposit.mode), &policy, deposit.trust),
+        processing_accounts: card_accounts(merchant.keys(deposit.mode), &policy, deposit.trust),
         id: deposit.id,
         name: deposit.name.to_owned(),
         trust: deposit.trust,
@@ -139,11 +135,7 @@ pub(crate) fn bank_accounts(cx: &ChangeUnit, asked: &ParsedRequest) -> Result<Ve
 const BRANDS: &str = "VISA,MASTERCARD,AMERICAN_EXPRESS,DISCOVER,DINERS_CLUB,JCB";
 
 /// Returns the card accounts that pay into a bank account: of the same `trust`, else the first.
-fn paying_accounts(
-    keys: &ModeKeys,
-    policy: &MerchantPolicy,
-    trust: bool,
-) -> Vec<ProcessingAccount> {
+fn card_accounts(keys: &ModeKeys, policy: &MerchantPolicy, trust: bool) -> Vec<ProcessingAccount> {
     let processing = |account: &AccountRecord| processing(account, policy);
     let cards = || keys.accounts.iter().filter(|account| account.kind == AccountType::Card);
     let alike: Vec<_> = cards().filter(|account| account.trust == trust).map(processing).collect();

@@ -248,7 +248,6 @@ fn grant(cx: &mut ChangeUnit, bearer: &BearerScope, scope: &str) -> Result<Acces
 }
 
 pub(crate) const CONSENT_PATH: &str = "/oauth/authorize";
-
 /// Query parameters carried from the page to its form.
 const CARRIED: [&str; 5] = ["response_type", "client_id", "redirect_uri", "scope", "state"];
 
@@ -268,7 +267,7 @@ fn parameter<'a>(wish: &'a ConsentParameters, name: &str) -> &'a str {
 pub(crate) fn show_consent(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<SandboxAnswer> {
     match request_error(cx, &asked.query) {
         Some(why) => Ok(render_error(cx, why)),
-        None => consent_page(cx, &asked.query, None),
+        None => consent_page(cx, &asked.query, false),
     }
 }
 
@@ -283,7 +282,7 @@ pub(crate) fn decide_consent(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Resu
     let chosen = parameter(&wish, "merchant");
     let all = cx.merchants()?;
     let Some(merchant) = all.iter().find(|merchant| merchant.name == chosen) else {
-        return consent_page(cx, &wish, Some("Choose the business that you act for"));
+        return consent_page(cx, &wish, true);
     };
     let code = issue_code(cx, &merchant.id)?;
     Ok(redirect_back(&wish, "code", &code))
@@ -295,10 +294,9 @@ fn request_error(cx: &ChangeUnit, wish: &ConsentParameters) -> Option<&'static s
     if !is_known || !cx.settings.enabled {
         return Some("The application that sent you here is not known.");
     }
+    let why = "The application that sent you here names a return address that is not its own.";
     if parameter(wish, "redirect_uri") != cx.settings.redirect_uri {
-        return Some(
-            "The application that sent you here names a return address that is not its own.",
-        );
+        return Some(why);
     }
     if parameter(wish, "response_type") != "code" {
         return Some("The application that sent you here must request a code.");
@@ -314,10 +312,8 @@ fn redirect_back(wish: &ConsentParameters, name: &str, value: &str) -> SandboxAn
         "" => String::new(),
         state => format!("&state={}", encode(state)),
     };
-    let answer = SandboxAnswer::redirect(
-        StatusCode::SEE_OTHER,
-        &format!("{uri}{joint}{name}={value}{state}"),
-    );
+    let target = format!("{uri}{joint}{name}={value}{state}");
+    let answer = SandboxAnswer::redirect(StatusCode::SEE_OTHER, &target);
     answer.with(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"))
 }
 
@@ -329,13 +325,14 @@ fn render_error(cx: &ChangeUnit, why: &str) -> SandboxAnswer {
     short(cx, StatusCode::BAD_REQUEST, "This request cannot continue", inner)
 }
 
+/// Renders the page; `is_wrong` means that the owner chose no known merchant.
 fn consent_page(
     cx: &ChangeUnit,
     wish: &ConsentParameters,
-    error: Option<&str>,
+    is_wrong: bool,
 ) -> Result<SandboxAnswer> {
     let merchants = cx.merchants()?;
-    let is_wrong = error.is_some();
+    let error = is_wrong.then_some("Choose the business that you act for");
     let select = html! {
         select #merchant name="merchant" required autofocus[is_wrong] aria-invalid=[is_wrong.then_some("true")]
             aria-describedby=[is_wrong.then_some("merchant-error")] {

@@ -25,7 +25,6 @@ use crate::sandbox::state::store::ChangeUnit;
 
 /// Length of a fingerprint (service-facts, 18).
 const FINGERPRINT_LENGTH: usize = 20;
-
 /// The published number whose check digit is wrong on purpose.
 const LUHN_WRONG: &str = "4242424242424241";
 

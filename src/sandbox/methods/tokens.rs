@@ -41,7 +41,8 @@ pub(crate) fn create(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Sandb
     let Value::Object(body) = body else {
         return Err(SandboxRefusal::malformed_body("Body is not an object"));
     };
-    let owner = caller(cx, asked, &body)?;
+    let key = body.get("public_key").and_then(Value::as_str).filter(|_| asked.is_form());
+    let owner = caller(cx, asked, key)?;
     let redirect = body.get("redirect_url").and_then(Value::as_str).map(str::to_owned);
     let form_data = form_data(&body, asked.is_form());
     let method: MethodRef = read_method(body)?;
@@ -58,12 +59,7 @@ pub(crate) fn create(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Sandb
 }
 
 /// Authenticates by the header, or by a form's `public_key` (service-facts, 38).
-fn caller(
-    cx: &ChangeUnit,
-    asked: &ParsedRequest,
-    body: &Map<String, Value>,
-) -> Result<ObjectOwner> {
-    let in_form = body.get("public_key").and_then(Value::as_str).filter(|_| asked.is_form());
+fn caller(cx: &ChangeUnit, asked: &ParsedRequest, in_form: Option<&str>) -> Result<ObjectOwner> {
     match (auth::admit(cx, Auth::PublicKey, &asked.headers), in_form) {
         (Ok(SandboxCaller::Key { owner, account: _ }), _) => Ok(owner),
         (Ok(_) | Err(_), Some(key)) => {

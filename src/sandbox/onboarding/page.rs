@@ -27,12 +27,9 @@ use crate::sandbox::state::store::ChangeUnit;
 
 /// Path of the page; only the applicant knows its token.
 pub(crate) const PATH: &str = "/merchant_applications/sign_up/{token}";
-
 pub(crate) const THANKS_PATH: &str = "/merchant_applications/thank_you";
-
 /// Time within which the address can be opened (partner-api, Limits).
 const OPENS_FOR: TimeDelta = TimeDelta::minutes(5);
-
 /// Bytes kept of a browser's header.
 const HEADER_BYTES_MAX: usize = 1024;
 
@@ -222,7 +219,6 @@ pub(crate) fn secrets(all: &Map<String, Value>) -> Map<String, Value> {
 
 /// Points between the starts of two letters.
 const STEP: usize = 16;
-
 /// Height of the base line, and the range of heights that letters reach.
 const FOOT: usize = 100;
 const TOP: usize = 40;

@@ -59,11 +59,9 @@ pub(crate) fn after(
 
 /// List key: all applications belong to the partner.
 const LIST: &str = "partner";
-
 /// First id, so that ids look like those of a service in use.
 const ID_BASE: u64 = 100_000;
 const MASK: &str = "***";
-
 /// Key that records the one test of the sign-up, even after the test was deleted.
 pub(crate) const TEST_TAKEN: &str = "x/application/test";
 
@@ -92,7 +90,7 @@ pub(crate) struct ApplicationInternals {
 
 pub(crate) type StoredApplication = Stored<Application, ApplicationInternals>;
 
-/// Returns a field's trimmed text; empty where there is none.
+/// Returns a field's trimmed text, or an empty one.
 pub(crate) fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {
     fields.get(name).and_then(Value::as_str).unwrap_or_default().trim()
 }

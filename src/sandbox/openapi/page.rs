@@ -11,7 +11,6 @@ use crate::sandbox::answer::SandboxAnswer;
 use crate::sandbox::pages::SandboxPage;
 
 pub(crate) const DOCUMENT: &str = "/openapi.json";
-
 /// Maximum depth of the fields shown; deeper fields are in the document.
 const DEPTH_MAX: usize = 3;
 

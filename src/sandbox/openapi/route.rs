@@ -111,7 +111,7 @@ fn body_schema<T: JsonSchema>() -> Option<SchemaOf> {
     (T::schema_name() != <()>::schema_name()).then_some(schema::<T>)
 }
 
-fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+pub(super) fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
 

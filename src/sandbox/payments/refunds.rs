@@ -7,6 +7,7 @@
 
 use chrono::Months;
 
+use crate::api::method::MethodKind;
 use crate::api::rules::FieldProblems;
 use crate::api::transaction::{Transaction, TransactionStatus, TransactionType};
 use crate::api::transaction_action::{
@@ -18,7 +19,7 @@ use crate::sandbox::merchants::auth::{self, client_id};
 use crate::sandbox::merchants::policy::need_enabled;
 use crate::sandbox::merchants::processing::{need_currency, need_same_currency};
 use crate::sandbox::methods::payment_methods::StoredMethod;
-use crate::sandbox::methods::saved_methods::{ResolvedMethod, resolve_checked};
+use crate::sandbox::methods::saved_methods::resolve_checked;
 use crate::sandbox::payments::transactions::{
     StoredTransaction, TransactionTransition, emit, status_refusal,
 };
@@ -42,7 +43,7 @@ pub(crate) fn refund(
     let other = resolve_checked(cx, &owner, new.method.take(), refund_rules(&new))?;
     need_refundable(cx, &charge)?;
     if let Some(other) = &other {
-        need_same_type(cx, &charge, other)?;
+        need_same_type(cx, &charge, &other.method.shown.kind)?;
     }
     need_same_currency(&charge.object, new.currency.as_deref())?;
     let amount = new.amount.unwrap_or(0);
@@ -104,14 +105,10 @@ fn need_refundable(cx: &ChangeUnit, charge: &StoredTransaction) -> Result<()> {
 }
 
 /// Checks another method: allowed by the tenant, and of the charge's type (service-facts, 54).
-fn need_same_type(
-    cx: &ChangeUnit,
-    charge: &StoredTransaction,
-    other: &ResolvedMethod,
-) -> Result<()> {
+fn need_same_type(cx: &ChangeUnit, charge: &StoredTransaction, other: &MethodKind) -> Result<()> {
     let enabled = &cx.policy(&charge.owner.merchant)?.other_method_enabled;
     need_enabled(enabled.contains(&charge.object.account_id), "Refunds to another payment method")?;
-    let is_same = other.method.shown.kind == charge.internal.shown.kind;
+    let is_same = *other == charge.internal.shown.kind;
     let text = "Payment method type does not fit the charge";
     SandboxRefusal::unless(is_same, "incorrect_payment_type", text)
 }

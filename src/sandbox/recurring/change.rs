@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::api::method::MethodKind;
+use crate::api::method::{MethodKind, PaymentMethod};
 use crate::api::method_token::MethodRef;
 use crate::api::recurring::{RecurringChange, RecurringCharge};
 use crate::api::rules::FieldProblem;
@@ -167,7 +167,7 @@ fn merge(own: Option<RecurringSchedule>, change: RecurringSchedule) -> Result<Re
 
 /// Changes the method: sensitive data only by a token, the rest by an object (gateway-api, PATCH).
 fn change_method(cx: &mut ChangeUnit, kept: &mut StoredRecurring, method: MethodRef) -> Result<()> {
-    let own = kept.internal.method.shown.kind.clone();
+    let shown = &mut kept.internal.method.shown;
     match method {
         MethodRef::Id(token) => {
             let method = tokens::find(cx, &kept.owner, &token)?.internal.without_cvv();
@@ -175,16 +175,16 @@ fn change_method(cx: &mut ChangeUnit, kept: &mut StoredRecurring, method: Method
             tokens::end(cx, &token)?;
         }
         MethodRef::Card(new) => {
-            same_kind(&own, &MethodKind::Card)?;
+            same_kind(&shown.kind, &MethodKind::Card)?;
             by_token_only(new.number.as_ref().map(|_| "method.number"))?;
             by_token_only(new.cvv.as_ref().map(|_| "method.cvv"))?;
-            overlay(kept, saved_method::card_rules(&new), serde_json::to_value(&*new)?)?;
+            overlay(shown, saved_method::card_rules(&new), serde_json::to_value(&*new)?)?;
         }
         MethodRef::Bank(new) => {
-            same_kind(&own, &MethodKind::Bank)?;
+            same_kind(&shown.kind, &MethodKind::Bank)?;
             by_token_only(new.account_number.as_ref().map(|_| "method.account_number"))?;
             by_token_only(new.routing_number.as_ref().map(|_| "method.routing_number"))?;
-            overlay(kept, saved_method::bank_rules(&new), serde_json::to_value(&*new)?)?;
+            overlay(shown, saved_method::bank_rules(&new), serde_json::to_value(&*new)?)?;
         }
     }
     kept.object.method = Some(kept.internal.method.shown.clone());
@@ -203,13 +203,12 @@ fn by_token_only(field: Option<&str>) -> Result<()> {
 
 /// Merges the changed fields into the visible method; problems of absent fields do not count.
 fn overlay(
-    kept: &mut StoredRecurring,
+    shown: &mut PaymentMethod,
     mut problems: Vec<FieldProblem>,
     fields: Value,
 ) -> Result<()> {
     problems.retain(|problem| problem.sub_code != "not_blank" && problem.sub_code != "not_null");
     SandboxRefusal::fields("method", &problems)?;
-    let shown = &mut kept.internal.method.shown;
     let mut value = serde_json::to_value(&*shown)?;
     if let (Value::Object(own), Value::Object(changed)) = (&mut value, fields) {
         own.extend(changed);

@@ -176,21 +176,19 @@ pub(crate) fn preview(
     let all = payments(dates, amount, new.max_occurrences, new.max_amount);
     let ends = all.len() < REMAINING_MAX;
     let sum = all.iter().try_fold(0_i64, |sum, (_, amount)| sum.checked_add(*amount));
-    let remaining = i64::try_from(all.len()).ok().filter(|_| ends);
-    let list = all.iter().take(shown);
+    let next_payment = all.first().map(|(date, _)| *date);
+    let remaining_occurrences = i64::try_from(all.len()).ok().filter(|_| ends);
+    let show = |(date, amount)| PreviewOccurrence { amount, due_date: Some(date) };
     Ok(Preview {
         amount,
         max_occurrences: new.max_occurrences,
         max_amount: new.max_amount,
-        total_occurrences: 0,
-        total_amount: 0,
-        remaining_occurrences: remaining,
+        remaining_occurrences,
         remaining_amount: sum.filter(|_| ends),
-        next_payment: all.first().map(|(date, _)| *date),
-        occurrences: list
-            .map(|(date, amount)| PreviewOccurrence { amount: *amount, due_date: Some(*date) })
-            .collect(),
+        next_payment,
+        occurrences: all.into_iter().take(shown).map(show).collect(),
         schedule: Some(schedule),
+        ..Preview::default()
     })
 }
 

@@ -117,11 +117,11 @@ impl ChangeUnit {
 
     pub(crate) fn update<S: Serialize>(
         &mut self,
-        kind: ObjectKind,
+        of: ObjectKind,
         id: &str,
-        it: &S,
+        kept: &S,
     ) -> Result<()> {
-        self.put(&kind.object(id), it)
+        self.put(&of.object(id), kept)
     }
 
     pub(crate) fn delete(&mut self, kind: ObjectKind, list: &str, id: &str, at: u64) -> Result<()> {
@@ -202,7 +202,6 @@ pub(crate) fn to_usize(number: u64) -> usize {
 }
 
 const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-
 /// Length of a partner's id and secret, of a bearer token and of a secret key.
 pub(crate) const LONG_LENGTH: usize = 64;
 /// Length of a merchant's public key (partner-api, Limits).

@@ -24,7 +24,6 @@ const PARTNER_ATTEMPTS_MAX: u32 = 26;
 const MERCHANT_ATTEMPTS_MAX: u32 = 6;
 /// Delay of a webhook that others are to overtake.
 const OVERTAKEN_FOR: TimeDelta = TimeDelta::minutes(1);
-
 const LOG_MAX: u64 = 10_000;
 const LOG_COUNT: &str = "meta/hooks";
 
