@@ -3,8 +3,9 @@
 
 use chrono::NaiveDate;
 
+use crate::api::call::ParameterType::Text;
 use crate::api::call::{
-    ACCOUNT, ORDER, PAGE, PAGE_SIZE, Page, Parameter, ParameterType, REFERENCE, endpoints, objects,
+    ACCOUNT, ORDER, PAGE, PAGE_SIZE, Page, Parameter, REFERENCE, endpoints, objects,
 };
 use crate::api::method::PaymentMethod;
 use crate::api::method_token::MethodRef;
@@ -22,6 +23,20 @@ wire::words! {
         Completed = "COMPLETED",
         /// Removed.
         Deleted = "DELETED",
+    }
+
+    /// Status of an occurrence (gateway-api; service-facts, 59).
+    OccurrenceStatus {
+        /// Waiting for its date.
+        Pending = "PENDING",
+        /// Being paid.
+        Paying = "PAYING",
+        /// Paid.
+        Paid = "PAID",
+        /// The last attempt was declined.
+        Failed = "FAILED",
+        /// Excluded from automatic collection.
+        Ignored = "IGNORED",
     }
 }
 
@@ -162,24 +177,7 @@ objects! {
     }
 }
 
-const STATUS: Parameter =
-    Parameter::new("status", ParameterType::Text, "`ACTIVE`, `COMPLETED` or `DELETED`");
-
-wire::words! {
-    /// Status of an occurrence (gateway-api; service-facts, 59).
-    OccurrenceStatus {
-        /// Waiting for its date.
-        Pending = "PENDING",
-        /// Being paid.
-        Paying = "PAYING",
-        /// Paid.
-        Paid = "PAID",
-        /// The last attempt was declined.
-        Failed = "FAILED",
-        /// Excluded from automatic collection.
-        Ignored = "IGNORED",
-    }
-}
+const STATUS: Parameter = Parameter::new("status", Text, "`ACTIVE`, `COMPLETED` or `DELETED`");
 
 endpoints! {
     /// Creates a recurring charge; its method is not verified.

@@ -1,9 +1,8 @@
 //! Saved cards and saved banks, and the details of both in a request (gateway-api, Saved cards,
 //! Saved banks, Payment method).
 
-use crate::api::call::{
-    PAGE, PAGE_SIZE, Page, Parameter, ParameterType, REFERENCE, endpoints, objects,
-};
+use crate::api::call::ParameterType::Integer;
+use crate::api::call::{PAGE, PAGE_SIZE, Page, Parameter, REFERENCE, endpoints, objects};
 use crate::api::method::{BankWord, CardWord, PaymentMethod};
 use crate::api::rules::{FieldProblem, FieldProblems, NAME_LENGTH_MAX, REFERENCE_LENGTH_MAX};
 use crate::api::wire;
@@ -172,9 +171,9 @@ fn card_holder_rules(problems: &mut FieldProblems, card: &NewCard) {
 }
 
 const EXP_MONTH: Parameter =
-    Parameter::new("exp_month", ParameterType::Integer(1, 12), "that expire in this month");
+    Parameter::new("exp_month", Integer(1, 12), "that expire in this month");
 const EXP_YEAR: Parameter =
-    Parameter::new("exp_year", ParameterType::Integer(0, 9999), "that expire in this year");
+    Parameter::new("exp_year", Integer(0, 9999), "that expire in this year");
 
 /// Returns every problem of a bank account's fields, all at once.
 pub fn bank_rules(bank: &NewBank) -> Vec<FieldProblem> {

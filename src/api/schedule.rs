@@ -3,7 +3,8 @@
 
 use chrono::NaiveDate;
 
-use crate::api::call::{Parameter, ParameterType, endpoints, objects};
+use crate::api::call::ParameterType::{Date, Flag, Integer};
+use crate::api::call::{Parameter, endpoints, objects};
 use crate::api::rules::{AMOUNT_MAX, FieldProblem, FieldProblems};
 
 objects! {
@@ -176,14 +177,13 @@ pub const PREVIEW_OCCURRENCES_DEFAULT: u64 = 10;
 
 const OCCURRENCES: Parameter = Parameter::new(
     "occurrences",
-    ParameterType::Integer(1, PREVIEW_OCCURRENCES_MAX),
+    Integer(1, PREVIEW_OCCURRENCES_MAX),
     "number of payments shown; 10 by default",
 );
-const START: Parameter =
-    Parameter::new("start_date", ParameterType::Date, "the first date; tomorrow by default");
+const START: Parameter = Parameter::new("start_date", Date, "the first date; tomorrow by default");
 const WITH_CHARGE: Parameter = Parameter::new(
     "start_date_charge",
-    ParameterType::Flag,
+    Flag,
     "true: a charge of today starts the schedule; `start_date` is then today or left out",
 );
 

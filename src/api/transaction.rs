@@ -4,8 +4,9 @@
 
 use serde_json::Value;
 
+use crate::api::call::ParameterType::{Moment, Text, Texts};
 use crate::api::call::{
-    ACCOUNT, AMOUNT, ORDER, PAGE, PAGE_SIZE, Page, Parameter, ParameterType, endpoints, objects,
+    ACCOUNT, AMOUNT, ORDER, PAGE, PAGE_SIZE, Page, Parameter, endpoints, objects,
 };
 use crate::api::method::{MethodKind, PaymentMethod};
 use crate::api::method_token::MethodRef;
@@ -25,9 +26,7 @@ wire::words! {
         /// Pays money out without a charge.
         Credit = "CREDIT",
     }
-}
 
-wire::words! {
     /// Status of a transaction (gateway-api, States and transitions).
     TransactionStatus {
         /// Just created, or waiting for its parent.
@@ -194,17 +193,14 @@ pub fn charge_rules(new: &NewCharge) -> Vec<FieldProblem> {
     problems
 }
 
-const TEXT: Parameter =
-    Parameter::new("q", ParameterType::Text, "a text that any property contains");
+const TEXT: Parameter = Parameter::new("q", Text, "a text that any property contains");
 const FIELDS: Parameter = Parameter::new(
     "qf",
-    ParameterType::Texts("^[^:]+:.*$"),
+    Texts("^[^:]+:.*$"),
     "`name:text`: only objects whose property, with dots for nesting, begins with the text",
 );
-const FROM: Parameter =
-    Parameter::new("start_date", ParameterType::Moment, "created at this time or later");
-const UNTIL: Parameter =
-    Parameter::new("end_date", ParameterType::Moment, "created at this time or earlier");
+const FROM: Parameter = Parameter::new("start_date", Moment, "created at this time or later");
+const UNTIL: Parameter = Parameter::new("end_date", Moment, "created at this time or earlier");
 
 /// Maximum characters of a signature's type (service-facts, 31).
 pub const MIME_TYPE_LENGTH_MAX: usize = 64;

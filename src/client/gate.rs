@@ -109,7 +109,6 @@ pub(crate) struct Permit<'a> {
 }
 
 impl Limiter {
-    /// Returns a gate for this many calls at once.
     pub fn new(concurrency: usize) -> Self {
         let permits = concurrency.max(1);
         Self {
@@ -178,8 +177,14 @@ impl Limiter {
 
     pub(crate) fn lane(&self, name: &str) -> Arc<CallLane> {
         let mut lanes = self.lanes.lock();
-        let new = || Arc::new(CallLane::new(name, Instant::now()));
-        lanes.entry(name.to_owned()).or_insert_with(new).clone()
+        let new = || CallLane {
+            name: name.to_owned(),
+            bucket: Mutex::new(Bucket::new(Instant::now())),
+            queue: tokio::sync::Mutex::default(),
+            poll_queue: tokio::sync::Mutex::default(),
+            prepaid: AtomicU32::default(),
+        };
+        lanes.entry(name.to_owned()).or_insert_with(|| Arc::new(new())).clone()
     }
 
     /// Decides whether calls to a host may go out. A caller that receives [`Admission::ProbeFirst`]
@@ -222,16 +227,6 @@ impl Limiter {
 }
 
 impl CallLane {
-    fn new(name: &str, now: Instant) -> Self {
-        Self {
-            name: name.to_owned(),
-            bucket: Mutex::new(Bucket::new(now)),
-            queue: tokio::sync::Mutex::default(),
-            poll_queue: tokio::sync::Mutex::default(),
-            prepaid: AtomicU32::new(0),
-        }
-    }
-
     /// Takes a token at once, where there is no limit.
     fn try_take_token(&self) -> bool {
         let (mut bucket, now) = (self.bucket.lock(), Instant::now());
@@ -267,7 +262,8 @@ impl CallRoute {
         if self.lane.try_take_token() {
             return Ok(());
         }
-        let _waiting = WaitingCaller::new(&self.gate.waiting);
+        self.gate.waiting.fetch_add(1, Ordering::Relaxed);
+        let _waiting = WaitingCaller(&self.gate.waiting);
         let mut closing = self.gate.closing.subscribe();
         tokio::select! {
             biased;
@@ -279,7 +275,6 @@ impl CallRoute {
         }
     }
 
-    /// Records that calls of this lane have to wait.
     fn mark_slowed(&self) {
         self.gate.slowed.lock().insert(self.lane.name.clone(), self.lane.clone());
     }
@@ -323,15 +318,8 @@ impl Permit<'_> {
     }
 }
 
-/// Counts one waiting caller while the value lives.
+/// A caller that was counted as waiting; dropping it ends that.
 struct WaitingCaller<'a>(&'a AtomicUsize);
-
-impl<'a> WaitingCaller<'a> {
-    fn new(count: &'a AtomicUsize) -> Self {
-        count.fetch_add(1, Ordering::Relaxed);
-        Self(count)
-    }
-}
 
 impl Drop for WaitingCaller<'_> {
     fn drop(&mut self) {

@@ -213,7 +213,6 @@ struct OpenPeriod {
 /// A breaker's answer to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Admission {
-    /// The call may go out.
     Free,
     ProbeFirst,
     /// The call may not go out before this wait is over.
@@ -221,7 +220,6 @@ pub(crate) enum Admission {
 }
 
 impl Breaker {
-    /// Decides whether a call may go out now.
     pub(crate) fn admit(&mut self, now: Instant) -> Admission {
         let Some(open) = &mut self.open else { return Admission::Free };
         let wait = open.until.saturating_duration_since(now);

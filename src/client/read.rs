@@ -41,7 +41,6 @@ pub enum ReadError {
     /// 401, or a missing credential.
     #[error("the service refuses the credential, or there is none")]
     Unauthorised,
-    /// No usable answer after all permitted attempts.
     #[error("no usable answer from the service: {reason}")]
     Unreachable { reason: ServiceText },
     /// The call is not a GET, so it might change something and was not sent.

@@ -109,7 +109,6 @@ pub enum ClientError {
         )
     )]
     PlainHttp { setting: &'static str, host: String },
-    /// `ca_file` holds no valid certificates.
     #[error("no usable certificates in `service.ca_file`")]
     #[diagnostic(
         code(reckon::client::ca_file),
@@ -228,7 +227,7 @@ fn parse_address(setting: &'static str, address: &str) -> Result<Url, ClientErro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::call::Auth;
+    use crate::api::call::{Auth, Method};
 
     fn call(path: &str) -> Call {
         Call {

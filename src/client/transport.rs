@@ -46,9 +46,14 @@ pub enum Transport {
 /// Decides the fate of one call on an in-process wire.
 pub trait Wire: Send + Sync {
     /// Called before the request reaches the service.
-    fn before(&self, call: &Call) -> WireDecision;
+    fn before(&self, _call: &Call) -> WireDecision {
+        WireDecision::Pass
+    }
+
     /// Called when the service has answered, before the answer reaches the client.
-    fn after(&self, call: &Call) -> WireDecision;
+    fn after(&self, _call: &Call) -> WireDecision {
+        WireDecision::Pass
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,15 +68,7 @@ pub enum WireDecision {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FaultlessWire;
 
-impl Wire for FaultlessWire {
-    fn before(&self, _call: &Call) -> WireDecision {
-        WireDecision::Pass
-    }
-
-    fn after(&self, _call: &Call) -> WireDecision {
-        WireDecision::Pass
-    }
-}
+impl Wire for FaultlessWire {}
 
 impl Transport {
     /// Returns a transport over sockets, with the service's certificates and time limits. The crypto

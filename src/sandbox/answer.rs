@@ -91,7 +91,6 @@ impl SandboxRefusal {
         Self::ensure(problems.is_empty(), || Self::invalid_data(parent, problems))
     }
 
-    /// Returns this refusal unless the condition holds.
     pub(crate) fn ensure(holds: bool, refusal: impl FnOnce() -> Self) -> Result<()> {
         if holds { Ok(()) } else { Err(refusal()) }
     }

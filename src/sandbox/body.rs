@@ -258,7 +258,6 @@ impl ControlOrder {
         Ok(())
     }
 
-    /// Sets the target to a text, if given.
     pub(crate) fn set_text(&self, name: &str, target: &mut String) {
         if let Some(text) = self.text(name) {
             text.clone_into(target);

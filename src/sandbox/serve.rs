@@ -39,16 +39,12 @@ const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum time for open requests after the shutdown.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Reasons why the sandbox cannot listen.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// Plain HTTP was requested on an address that other machines can reach.
     #[error("serve plain HTTP on {0}: only loopback addresses are allowed")]
     PlainNotLoopback(SocketAddr),
-    /// The address cannot be bound.
     #[error("listen on {address}: {source}")]
     Listen { address: SocketAddr, source: io::Error },
-    /// The certificate authority cannot be read or made.
     #[error("set up the certificate authority in {directory}: {source}")]
     Authority { directory: PathBuf, source: io::Error },
 }
@@ -81,7 +77,6 @@ impl BoundAddress {
     }
 }
 
-/// A listening sandbox.
 #[derive(Debug)]
 pub struct ListeningSandbox {
     /// Its URL, without a trailing slash.
@@ -107,9 +102,9 @@ pub fn serve(
     let stop = handle.clone();
     let router = sandbox.router();
     let (ca, work) = if plain_http {
-        let mut server =
-            axum_server::from_tcp(listener).map_err(failed)?.handle(handle).http1_only();
-        set_timeout(server.http_builder());
+        let server = axum_server::from_tcp(listener).map_err(failed)?;
+        let mut server = server.handle(handle).http1_only();
+        server.http_builder().http1().timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
         (None, tokio::spawn(server.serve(connections(router))))
     } else {
         let authority = |source| ServeError::Authority { directory: state_dir.to_owned(), source };
@@ -117,7 +112,7 @@ pub fn serve(
         let config = RustlsConfig::from_config(Arc::new(config));
         let server = axum_server::tls_rustls::from_tcp_rustls(listener, config).map_err(failed)?;
         let mut server = server.handle(handle).http1_only();
-        set_timeout(server.http_builder());
+        server.http_builder().http1().timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
         (Some(ca), tokio::spawn(server.serve(connections(router))))
     };
     let posting = deliver_forever(sandbox.clone());
@@ -131,12 +126,6 @@ pub fn serve(
         work.await.map_err(io::Error::other)?
     });
     Ok(ListeningSandbox { url, address, ca, done })
-}
-
-type Builder = hyper_util::server::conn::auto::Builder<hyper_util::rt::TokioExecutor>;
-
-fn set_timeout(builder: &mut Builder) {
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
 }
 
 /// Error that closes a connection without an answer.

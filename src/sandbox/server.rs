@@ -1,8 +1,7 @@
 //! A complete emulator of the payment service, so that everything can be tried on a laptop: its
 //! state in memory, its units of change, and its clock.
 //!
-//! A billing tool must be rehearsed against an emulator that keeps the service's rules and fails
-//! on demand. Guarantees:
+//! It keeps the service's rules and fails on demand. Guarantees:
 //!
 //! - One request at a time reads and changes the state; an answered change is stored. One flush of
 //!   the index serves all requests that wait for one.
@@ -67,13 +66,10 @@ pub(crate) struct LockedState {
     pub(crate) next_due: Option<DateTime<Utc>>,
 }
 
-/// Reasons why a sandbox cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
-    /// The index failed.
     #[error("open the sandbox's state: {0}")]
     Index(#[from] IndexError),
-    /// The stored state cannot be parsed.
     #[error("open the sandbox's state: a stored value cannot be read")]
     Unreadable,
 }

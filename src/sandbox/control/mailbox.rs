@@ -53,8 +53,8 @@ pub(crate) fn asset(name: &str) -> Result<SandboxAnswer> {
 }
 
 fn one(cx: &ChangeUnit, number: &str) -> Result<SandboxAnswer> {
-    let (number, mail) =
-        find(cx, number)?.ok_or_else(|| SandboxRefusal::not_found("Mail", number))?;
+    let missing = || SandboxRefusal::not_found("Mail", number);
+    let (number, mail) = find(cx, number)?.ok_or_else(missing)?;
     SandboxAnswer::json(&with_page(number, mail))
 }
 

@@ -24,7 +24,16 @@ const ROLES: [&str; 3] = ["administrator", "developer", "owner"];
 
 /// GET of all credentials that a test needs: the partner's, and every merchant's keys.
 pub(crate) fn credentials(cx: &ChangeUnit) -> Result<SandboxAnswer> {
-    let merchants: Vec<Value> = cx.merchants()?.iter().map(show_merchant).collect();
+    let show = |record: &MerchantRecord| {
+        json!({
+            "name": record.name,
+            "timezone": record.timezone,
+            "test": show_keys(record, MerchantMode::Test),
+            "live": show_keys(record, MerchantMode::Live),
+            "bank_accounts": deposits(record),
+        })
+    };
+    let merchants: Vec<Value> = cx.merchants()?.iter().map(show).collect();
     SandboxAnswer::json(&json!({
         "partner": {
             "client_id": client_id(&cx.environment),
@@ -34,16 +43,6 @@ pub(crate) fn credentials(cx: &ChangeUnit) -> Result<SandboxAnswer> {
         },
         "merchants": merchants,
     }))
-}
-
-fn show_merchant(record: &MerchantRecord) -> Value {
-    json!({
-        "name": record.name,
-        "timezone": record.timezone,
-        "test": show_keys(record, MerchantMode::Test),
-        "live": show_keys(record, MerchantMode::Live),
-        "bank_accounts": deposits(record),
-    })
 }
 
 fn show_keys(record: &MerchantRecord, mode: MerchantMode) -> Value {

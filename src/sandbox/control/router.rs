@@ -162,32 +162,25 @@ fn set_clock(sandbox: &Sandbox, order: &ControlOrder) -> Result<SandboxAnswer> {
 fn add_duration(time: DateTime<Utc>, duration: &str) -> Option<DateTime<Utc>> {
     let text = duration.strip_prefix('P').filter(|text| !text.is_empty())?;
     let (date, clock) = text.split_once('T').unwrap_or((text, ""));
-    let mut months: u32 = 0;
-    let mut seconds: i64 = 0;
-    for (number, unit) in parts(date)? {
-        match unit {
-            'Y' => months = months.checked_add(number.checked_mul(12)?)?,
-            'M' => months = months.checked_add(number)?,
-            'W' => seconds = add(seconds, number, 604_800)?,
-            'D' => seconds = add(seconds, number, 86_400)?,
-            _ => return None,
-        }
-    }
-    for (number, unit) in parts(clock)? {
-        let of_unit = match unit {
-            'H' => 3600,
-            'M' => 60,
-            'S' => 1,
+    let date = parts(date)?.into_iter().map(|part| (true, part));
+    let clock = parts(clock)?.into_iter().map(|part| (false, part));
+    let (mut months, mut seconds) = (0_u32, 0_i64);
+    for (is_date, (number, unit)) in date.chain(clock) {
+        let (of_month, of_second) = match (is_date, unit) {
+            (true, 'Y') => (12, 0),
+            (true, 'M') => (1, 0),
+            (true, 'W') => (0, 604_800),
+            (true, 'D') => (0, 86_400),
+            (false, 'H') => (0, 3600),
+            (false, 'M') => (0, 60),
+            (false, 'S') => (0, 1),
             _ => return None,
         };
-        seconds = add(seconds, number, of_unit)?;
+        months = months.checked_add(number.checked_mul(of_month)?)?;
+        seconds = seconds.checked_add(i64::from(number).checked_mul(of_second)?)?;
     }
     let time = time.checked_add_months(Months::new(months))?;
     time.checked_add_signed(TimeDelta::try_seconds(seconds)?)
-}
-
-fn add(seconds: i64, number: u32, of_unit: i64) -> Option<i64> {
-    seconds.checked_add(i64::from(number).checked_mul(of_unit)?)
 }
 
 fn parts(text: &str) -> Option<Vec<(u32, char)>> {

@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     fn check(kind: &str, path: &str) -> Result<()> {
-        check_field(shown_object(kind).unwrap(), path)
+        check_field(&shown_object(kind).unwrap().1, path)
     }
 
     #[test]

@@ -41,20 +41,15 @@ pub(crate) fn create(
     let mode = MerchantMode::of_test(new.test_mode == Some(true));
     let owner = ObjectOwner { merchant: merchant.id.clone(), mode };
     let sequence = cx.next();
-    let contact = build(cx, &merchant, &owner, new);
+    let contact = build(cx, &merchant, new);
     let kept = Stored { owner: owner.clone(), sequence, object: contact.clone(), internal: () };
     cx.create(ObjectKind::CONTACT, &owner.key(), &contact.id, &kept)?;
     Ok(contact)
 }
 
-fn build(
-    cx: &mut ChangeUnit,
-    merchant: &MerchantRecord,
-    owner: &ObjectOwner,
-    new: NewContact,
-) -> Contact {
+fn build(cx: &mut ChangeUnit, merchant: &MerchantRecord, new: NewContact) -> Contact {
     let audit = audit(cx, merchant);
-    let test_mode = owner.mode == MerchantMode::Test;
+    let test_mode = new.test_mode == Some(true);
     let name = format!("{} {}", new.first_name, new.last_name);
     let mut emails = Vec::new();
     for email in new.email_addresses {
@@ -177,7 +172,6 @@ pub(crate) fn invoiced_key(contact_id: &str) -> String {
     format!("x/invoiced/{contact_id}")
 }
 
-/// Returns the key of a contact's id.
 pub(crate) fn hash_key(cx: &ChangeUnit, hash: &str) -> String {
     format!("x/contact-hash/{}", cx.digest("contact-hash", hash.as_bytes()))
 }

@@ -25,7 +25,6 @@ use crate::sandbox::state::store::{ChangeUnit, DuplicateSourceId};
 
 const NUMBER_FIRST: u64 = 1001;
 
-/// POST /invoices.
 pub(crate) fn create(
     cx: &mut ChangeUnit,
     asked: &ParsedRequest,

@@ -16,11 +16,9 @@ use crate::sandbox::request::{ParsedRequest, number};
 use crate::sandbox::state::objects::MerchantMode;
 use crate::sandbox::state::store::ChangeUnit;
 
-/// Abilities of the owner of a merchant.
 const ABILITIES: [&str; 6] =
     ["admin", "charge", "schedule_charge", "refund", "tag_transactions", "view_reports"];
 
-/// GET /gateway-credentials.
 pub(crate) fn credentials(cx: &ChangeUnit, asked: &ParsedRequest) -> Result<GatewayCredentials> {
     let merchant = cx.merchant(asked.merchant()?)?;
     let policy = cx.policy(&merchant.id)?;
@@ -114,7 +112,6 @@ pub(crate) fn deposits(merchant: &MerchantRecord) -> Vec<Deposit> {
     of(MerchantMode::Test).into_iter().chain(of(MerchantMode::Live)).collect()
 }
 
-/// GET /bank-accounts.
 pub(crate) fn bank_accounts(cx: &ChangeUnit, asked: &ParsedRequest) -> Result<Vec<BankAccount>> {
     let merchant = cx.merchant(asked.merchant()?)?;
     let policy = cx.policy(&merchant.id)?;

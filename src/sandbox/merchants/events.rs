@@ -9,7 +9,7 @@ use crate::api::event::Event;
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::Result;
 use crate::sandbox::request::{self, PageQuery, ParsedRequest};
-use crate::sandbox::state::objects::{MerchantMode, ObjectKind, ObjectOwner, Stored};
+use crate::sandbox::state::objects::{MerchantMode, ObjectKind, ObjectOwner, Stored, newest_first};
 use crate::sandbox::state::outbox::{self, WebhookMessage};
 use crate::sandbox::state::store::{ChangeUnit, millis, sortable_key};
 
@@ -83,7 +83,6 @@ pub(crate) fn newest(cx: &ChangeUnit, owner: &ObjectOwner) -> Result<Option<Even
     Ok(read(cx, &list, std::iter::once(cx.count(&list)?))?.pop())
 }
 
-/// GET /v1/events/{id}.
 pub(crate) fn get(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Event> {
     let found = cx.find::<_, ()>(ObjectKind::EVENT, &asked.owner()?, asked.parameter(0));
     found.map(|kept| kept.object)
@@ -114,7 +113,7 @@ pub(crate) fn list(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Page<Ev
 fn read(cx: &ChangeUnit, list: &str, numbers: impl Iterator<Item = u64>) -> Result<Vec<Event>> {
     let mut events = Vec::new();
     for number in numbers {
-        let Some(id) = cx.list_entry(list, number)? else { continue };
+        let Some(id) = cx.get::<String>(&newest_first(list, number))? else { continue };
         let kept: Option<Stored<Event, ()>> = cx.look_up(ObjectKind::EVENT, &id)?;
         events.extend(kept.map(|kept| kept.object));
     }

@@ -92,11 +92,10 @@ fn rules(change: &MerchantChange) -> Vec<FieldProblem> {
 }
 
 fn are_urls(text: &str) -> bool {
-    let is_web =
-        |uri: Uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some();
-    let is_url = |url: &str| url.parse().is_ok_and(is_web);
-    text.len() <= URLS_LENGTH_MAX
-        && text.split(',').map(str::trim).filter(|url| !url.is_empty()).all(is_url)
+    let is_web = |uri: &Uri| matches!(uri.scheme_str(), Some("http" | "https"));
+    let is_url = |url: &str| url.parse().is_ok_and(|uri| is_web(&uri) && uri.host().is_some());
+    let mut urls = text.split(',').map(str::trim).filter(|url| !url.is_empty());
+    text.len() <= URLS_LENGTH_MAX && urls.all(is_url)
 }
 
 /// PATCH and PUT of an account of this type. 404 for an account of another merchant, mode or type.

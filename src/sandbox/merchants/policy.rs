@@ -100,7 +100,6 @@ pub(crate) struct VelocityLimits {
     pub(crate) monthly_amount: Option<i64>,
 }
 
-/// Surcharge on payments of one type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SurchargeRate {

@@ -128,7 +128,6 @@ fn store(
     Ok(token)
 }
 
-/// GET /v1/tokens/{id}.
 pub(crate) fn get(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<PaymentMethod> {
     Ok(find(cx, &asked.owner()?, asked.parameter(0))?.object)
 }

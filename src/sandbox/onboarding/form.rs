@@ -54,9 +54,9 @@ struct FormInput {
 fn inputs() -> Vec<FormInput> {
     let asked = FIELDS.iter().filter(|field| !has_word(OMITTED_FIELDS, field.name));
     let own = asked.map(|field| FormInput { name: field.name.to_owned(), field });
-    let second = SECOND_OWNER_FIELDS.iter();
-    let second =
-        second.map(|field| FormInput { name: format!("{SECOND_OWNER}.{}", field.name), field });
+    let second = SECOND_OWNER_FIELDS
+        .iter()
+        .map(|field| FormInput { name: format!("{SECOND_OWNER}.{}", field.name), field });
     own.chain(second).collect()
 }
 

@@ -147,9 +147,8 @@ fn form_page(cx: &ChangeUnit, status: StatusCode, inner: Markup) -> SandboxAnswe
 
 /// Answers 410 for an address that is used up, too old or unknown, without saying which.
 fn render_gone(cx: &ChangeUnit) -> SandboxAnswer {
-    let inner =
-        html! { p { "This page has been used or is no longer valid. Ask for a new link." } };
-    short(cx, StatusCode::GONE, "No longer valid", inner)
+    let text = "This page has been used or is no longer valid. Ask for a new link.";
+    short(cx, StatusCode::GONE, "No longer valid", html! { p { (text) } })
 }
 
 /// POST of a sign-up: its fields are flat.

@@ -29,9 +29,7 @@ pub(crate) enum ApplicationState {
 pub(crate) enum ApplicationTransition {
     /// The application is complete and goes to underwriting.
     Submit,
-    /// Underwriting approves it.
     Approve,
-    /// Underwriting denies it.
     Decline,
     /// People approve it, also after a decline; only people may reconsider.
     Reconsider,
@@ -125,7 +123,6 @@ pub(crate) fn create(
     Ok(found)
 }
 
-/// Returns the application of this id. 404 for no such application.
 pub(crate) fn load(cx: &ChangeUnit, id: &str) -> Result<StoredApplication> {
     cx.load(ObjectKind::APPLICATION, id)
 }

@@ -120,7 +120,6 @@ fn operation(
     ])
 }
 
-/// Builds an object of the given fields.
 fn object<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
     fields.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }

@@ -31,7 +31,6 @@ pub(crate) struct Route {
     pub(crate) handler: RouteHandler,
 }
 
-/// Returns the parts of a path.
 pub(crate) fn parts(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter(|part| !part.is_empty())
 }
@@ -43,7 +42,6 @@ impl Route {
         Self { method: method.as_str(), pattern, auth: Auth::None, surface, doc: None, handler }
     }
 
-    /// Restricts the route to the public surface.
     pub(crate) fn public(&mut self) -> &mut Self {
         self.surface = ServiceSurface::Public;
         self
@@ -55,7 +53,6 @@ impl Route {
         self.public().describe(|doc| doc.name = name);
     }
 
-    /// Changes the description.
     pub(crate) fn describe(&mut self, change: impl FnOnce(&mut RouteDoc)) {
         if let Some(doc) = &mut self.doc {
             change(doc);

@@ -217,17 +217,15 @@ pub(crate) fn list_holds(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<P
     Ok(paging.of_vec(all))
 }
 
-/// POST /v1/charges/{id}/capture.
 pub(crate) fn capture(
     cx: &mut ChangeUnit,
     asked: &ParsedRequest,
     mut new: NewCapture,
 ) -> Result<Transaction> {
-    let owner = asked.owner()?;
-    let mut kept = find(cx, &owner, asked.parameter(0))?;
+    let mut kept = find(cx, &asked.owner()?, asked.parameter(0))?;
     SandboxRefusal::fields("", &capture_rules(&new))?;
     auth::need_country(cx, asked, &kept.object.account_id)?;
-    let policy = cx.policy(&owner.merchant)?;
+    let policy = cx.policy(&kept.owner.merchant)?;
     need_enabled(!policy.capture_disabled.contains(&kept.object.account_id), "Captures")?;
     let is_authorized = kept.object.status == TransactionStatus::Authorized;
     SandboxRefusal::ensure(is_authorized && transactions::is_hold(&kept.object), status_refusal)?;

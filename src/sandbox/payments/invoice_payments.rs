@@ -26,7 +26,6 @@ pub(crate) enum InvoiceState {
 pub(crate) enum InvoiceTransition {
     /// A payer pays everything that is due.
     Pay,
-    /// No payment counts.
     NonePaid,
     /// The payments that count are less than the total.
     PartPaid,

@@ -31,7 +31,6 @@ use crate::sandbox::state::store::ChangeUnit;
 /// Time after a charge within which it can be refunded (gateway-api, Limits).
 const WINDOW: Months = Months::new(6);
 
-/// POST /v1/charges/{id}/refund.
 pub(crate) fn refund(
     cx: &mut ChangeUnit,
     asked: &ParsedRequest,

@@ -21,8 +21,7 @@ pub(crate) fn sign(
     asked: &ParsedRequest,
     new: NewSignature,
 ) -> Result<SignedTransaction> {
-    let owner = asked.owner()?;
-    let mut kept = transactions::find(cx, &owner, asked.parameter(0))?;
+    let mut kept = transactions::find(cx, &asked.owner()?, asked.parameter(0))?;
     let mut problems = signature_rules(&new);
     let gratuity = gratuity(asked)?;
     if gratuity < 0 {
@@ -32,7 +31,7 @@ pub(crate) fn sign(
     need_signable(&kept, gratuity)?;
     let NewSignature { mime_type, data } = new.clone();
     let signature = Signature { mime_type, data, ..Signature::default() };
-    kept.object.signature_id = Some(store_signature(cx, &owner, new)?);
+    kept.object.signature_id = Some(store_signature(cx, &kept.owner, new)?);
     let added = Some(gratuity).filter(|gratuity| cx.is_public() && *gratuity > 0);
     kept.object.gratuity = added.or(kept.object.gratuity);
     transactions::store_update(cx, &mut kept)?;
@@ -72,7 +71,6 @@ fn gratuity(asked: &ParsedRequest) -> Result<i64> {
     value.as_i64().ok_or_else(|| SandboxRefusal::field("gratuity", "invalid", "Value is invalid"))
 }
 
-/// GET /v1/signatures/{id}.
 pub(crate) fn get_signature(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Signature> {
     Ok(cx.find::<_, ()>(ObjectKind::SIGNATURE, &asked.owner()?, asked.parameter(0))?.object)
 }
@@ -130,8 +128,7 @@ impl Tip {
         }
         kept.object.gratuity = self.gratuity.or(kept.object.gratuity);
         if let Some(signature) = self.signature {
-            let owner = kept.owner.clone();
-            kept.object.signature_id = Some(store_signature(cx, &owner, signature)?);
+            kept.object.signature_id = Some(store_signature(cx, &kept.owner, signature)?);
         }
         transactions::store_update(cx, kept)
     }

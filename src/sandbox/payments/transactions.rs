@@ -201,7 +201,6 @@ fn settle_waiting_refunds(
     Ok(())
 }
 
-/// Declines it with a failure code.
 pub(crate) fn fail(cx: &mut ChangeUnit, kept: &mut StoredTransaction, code: String) -> Result<()> {
     kept.object.failure_code = Some(code);
     apply(cx, kept, TransactionTransition::Decline)

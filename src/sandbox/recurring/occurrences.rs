@@ -152,9 +152,9 @@ pub(crate) fn run_due_payment(cx: &mut ChangeUnit, id: &str) -> Result<()> {
     let charge = state::find_charge(cx, &kept.owner, &kept.object.recurring_charge_id)?;
     let merchant = cx.merchant(&kept.owner.merchant)?;
     let time = kept.object.due_date.map(|date| merchant.at(date, DUE_HOUR));
-    let waits =
-        kept.object.status == OccurrenceStatus::Pending && time.is_some_and(|time| time <= cx.now);
-    let is_due = waits && charge.object.status == RecurringStatus::Active;
+    let is_due = kept.object.status == OccurrenceStatus::Pending
+        && time.is_some_and(|time| time <= cx.now)
+        && charge.object.status == RecurringStatus::Active;
     let paying_until = kept.internal.paying_until.filter(|_| state::is_paying(&kept));
     let is_over = paying_until.is_some_and(|end| end.0 <= cx.now);
     if is_over || is_due && !state::begin_payment(cx, &mut kept)? {
@@ -273,7 +273,6 @@ fn show(cx: &ChangeUnit, id: &str) -> Result<Occurrence> {
     Ok(object)
 }
 
-/// GET …/occurrences/{id}.
 pub(crate) fn get(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Occurrence> {
     let (_, kept) = find_pair(cx, asked)?;
     show(cx, &kept.object.id)
@@ -298,7 +297,6 @@ pub(crate) fn pay(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Occurren
     show(cx, &id)
 }
 
-/// POST …/ignore.
 pub(crate) fn ignore(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Occurrence> {
     let (charge, mut kept) = find_pair(cx, asked)?;
     refuse_deleted(&charge)?;

@@ -42,7 +42,8 @@ pub(crate) fn create(
     let merchant = cx.merchant(&owner.merchant)?;
     let schedule = new.schedule.clone().unwrap_or_default();
     state::refuse_today(&schedule, merchant.today(cx.now))?;
-    let method = take_method(cx, &owner, new.method.clone())?;
+    let method = new.method.clone().ok_or_else(SandboxRefusal::server_error)?;
+    let method = take_method(cx, &owner, method)?;
     let kind = &method.shown.kind;
     let (named, of_key) = (new.account_id.as_deref(), asked.account_of_key());
     let account = merchant.account(owner.mode, kind, named, of_key)?;
@@ -105,13 +106,8 @@ fn build(
 }
 
 /// Copies the method of a request. A token is used up, and a CVV is not kept.
-fn take_method(
-    cx: &mut ChangeUnit,
-    owner: &ObjectOwner,
-    method: Option<MethodRef>,
-) -> Result<StoredMethod> {
-    let method = method.ok_or_else(SandboxRefusal::server_error)?;
-    let resolved = resolve_method(cx, owner, method)?;
+fn take_method(cx: &mut ChangeUnit, owner: &ObjectOwner, given: MethodRef) -> Result<StoredMethod> {
+    let resolved = resolve_method(cx, owner, given)?;
     match &resolved.token {
         Some(token) => tokens::end(cx, token)?,
         None => SandboxRefusal::fields("method", &resolved.method.problems)?,

@@ -32,22 +32,18 @@ pub(crate) enum FaultKind {
     ErrorBefore,
     /// Performs the effect, answers an error.
     ErrorAfter,
-    /// Delays the answer.
     Delay,
     /// Breaks the connection, performs nothing.
     Reset,
     /// Answers 429, or another status, with `Retry-After`; performs nothing.
     Throttle,
-    /// Loses an attempt to deliver a webhook.
     WebhookLost,
-    /// Delivers a webhook twice.
     WebhookDoubled,
     /// Holds a webhook back until later ones have arrived.
     WebhookReordered,
 }
 
 impl FaultKind {
-    /// Returns true for a fault that strikes webhooks, not requests.
     fn is_of_webhooks(self) -> bool {
         matches!(self, Self::WebhookLost | Self::WebhookDoubled | Self::WebhookReordered)
     }

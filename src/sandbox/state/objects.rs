@@ -165,11 +165,6 @@ impl ChangeUnit {
         self.put(&format!("n/{list}"), &count)
     }
 
-    /// Returns the list entry that was added as `at`.
-    pub(crate) fn list_entry(&self, list: &str, at: u64) -> Result<Option<String>> {
-        self.get(&newest_first(list, at))
-    }
-
     /// Returns every object of a kind and any owner, in order of creation.
     pub(crate) fn all<T: DeserializeOwned, X: DeserializeOwned>(
         &self,
@@ -193,7 +188,8 @@ impl ChangeUnit {
     }
 }
 
-fn newest_first(list: &str, at: u64) -> String {
+/// Returns the key of the list entry that was added as `at`.
+pub(crate) fn newest_first(list: &str, at: u64) -> String {
     format!("l/{list}/{}", sortable_key(u64::MAX.saturating_sub(at)))
 }
 
@@ -248,44 +244,23 @@ impl ChangeUnit {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum TimerEntry {
     /// A one-time token's five minutes are over.
-    TokenExpiry {
-        id: String,
-    },
+    TokenExpiry { id: String },
     /// The daily run captures a charge.
-    Capture {
-        id: String,
-    },
+    Capture { id: String },
     /// A hold's seven days are over.
-    HoldEnd {
-        id: String,
-    },
+    HoldEnd { id: String },
     /// An occurrence is to be paid.
-    Occurrence {
-        id: String,
-    },
+    Occurrence { id: String },
     /// The sandbox decides on an application.
-    Decision {
-        id: String,
-    },
+    Decision { id: String },
     /// The outcome of a test application is notified.
-    TestOutcome {
-        id: u64,
-        reference: String,
-        provisioned: bool,
-    },
-    FileProcessed {
-        id: String,
-    },
+    TestOutcome { id: u64, reference: String, provisioned: bool },
+    /// The processing of an uploaded file ends.
+    FileProcessed { id: String },
     /// The card of a recurring charge expires in this month, or expired in the last.
-    Expiry {
-        id: String,
-        expired: bool,
-    },
+    Expiry { id: String, expired: bool },
     /// A saved card expires in this month, or expired in the last.
-    SavedExpiry {
-        id: String,
-        expired: bool,
-    },
+    SavedExpiry { id: String, expired: bool },
 }
 
 pub(crate) const TIMERS: &str = "due/";

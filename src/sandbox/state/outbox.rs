@@ -32,7 +32,6 @@ const LOG_COUNT: &str = "meta/hooks";
 pub(crate) enum DeliveryState {
     Pending,
     Delivered,
-    /// Every attempt failed.
     GivenUp,
 }
 

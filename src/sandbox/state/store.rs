@@ -219,7 +219,6 @@ impl ChangeUnit {
         all.map(|(_, value)| Ok(serde_json::from_value(value)?)).collect()
     }
 
-    /// Removes the entries under a prefix that fit.
     pub(crate) fn remove_all(&mut self, prefix: &str, fits: impl Fn(&Value) -> bool) -> Result<()> {
         for (key, _) in self.entries(prefix)?.iter().filter(|(_, value)| fits(value)) {
             self.remove(key);
