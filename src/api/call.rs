@@ -6,6 +6,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use ParameterType::{Integer, Text};
+
 use crate::api::rules::AMOUNT_MAX;
 
 /// An HTTP method that the service uses.
@@ -236,29 +238,25 @@ impl Parameter {
 
 /// Number of a list's page.
 pub const PAGE: Parameter =
-    Parameter::new("page", ParameterType::Integer(1, i64::MAX.cast_unsigned()), "the page, from 1");
+    Parameter::new("page", Integer(1, i64::MAX.cast_unsigned()), "the page, from 1");
 /// Number of results in a page.
-pub const PAGE_SIZE: Parameter = Parameter::new(
-    "page_size",
-    ParameterType::Integer(1, PAGE_SIZE_MAX),
-    "results of a page; 20 by default",
-);
+pub const PAGE_SIZE: Parameter =
+    Parameter::new("page_size", Integer(1, PAGE_SIZE_MAX), "results of a page; 20 by default");
 /// Restricts a list to one account.
-pub const ACCOUNT: Parameter =
-    Parameter::new("account_id", ParameterType::Text, "only objects of this account");
+pub const ACCOUNT: Parameter = Parameter::new("account_id", Text, "only objects of this account");
 /// Restricts a list to one reference.
 pub const REFERENCE: Parameter =
-    Parameter::new("reference", ParameterType::Text, "only objects with this reference");
+    Parameter::new("reference", Text, "only objects with this reference");
 /// Order of a list.
 pub const ORDER: Parameter = Parameter::new(
     "order_by",
-    ParameterType::Text,
+    Text,
     "fields separated by commas, `-` before a descending one; newest first by default",
 );
 /// Amount that a surcharge is calculated for.
 pub const AMOUNT: Parameter = Parameter::new(
     "amount",
-    ParameterType::Integer(1, AMOUNT_MAX.cast_unsigned()),
+    Integer(1, AMOUNT_MAX.cast_unsigned()),
     "minor units; the answer then contains their surcharge and total",
 );
 

@@ -104,20 +104,7 @@ objects! {
         #[schemars(with = "String", extend("enum" = ["true", "false"]))]
         pub trust_account: bool,
     }
-}
 
-endpoints! {
-    /// Reads the keys of the token's merchant.
-    GetCredentials "credentials.get": Get Base "/gateway-credentials" by Payments,
-        () => GatewayCredentials;
-}
-
-/// The scope of a token that submits applications and deauthorises.
-pub const SCOPE_TENANT: &str = "tenant";
-/// The scope of a token that acts for one merchant.
-pub const SCOPE_PAYMENTS: &str = "payments";
-
-objects! {
     /// Either grant of the token endpoint.
     #[schemars(extend("required" = ["client_id", "client_secret", "grant_type"]))]
     pub struct TokenRequest {
@@ -153,6 +140,11 @@ objects! {
     }
 }
 
+/// The scope of a token that submits applications and deauthorises.
+pub const SCOPE_TENANT: &str = "tenant";
+/// The scope of a token that acts for one merchant.
+pub const SCOPE_PAYMENTS: &str = "payments";
+
 impl TokenRequest {
     /// Makes the request of a `tenant` token.
     pub fn tenant(client_id: &str, client_secret: Secret) -> Self {
@@ -167,6 +159,9 @@ impl TokenRequest {
 }
 
 endpoints! {
+    /// Reads the keys of the token's merchant.
+    GetCredentials "credentials.get": Get Base "/gateway-credentials" by Payments,
+        () => GatewayCredentials;
     /// Gets a token; the credentials are in the body, without an `Authorization` header.
     ExchangeToken "token.exchange": Post Base "/oauth/token" by None, TokenRequest => AccessToken;
 }

@@ -9,7 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use serde_with::skip_serializing_none;
 
-use crate::api::call::{PAGE, PAGE_SIZE, Page, Parameter, ParameterType, endpoints, objects};
+use crate::api::call::ParameterType::Moment;
+use crate::api::call::{PAGE, PAGE_SIZE, Page, Parameter, endpoints, objects};
 use crate::api::onboarding::application::ApplicationId;
 use crate::api::wire::{self, Timestamp, words};
 use crate::base::secret::Secret;
@@ -30,7 +31,7 @@ objects! {
 }
 
 const START: Parameter =
-    Parameter::new("start_date", ParameterType::Moment, "events from this time on, oldest first");
+    Parameter::new("start_date", Moment, "events from this time on, oldest first");
 
 endpoints! {
     /// Lists events: newest first, or from `start_date` in rising order (service-facts, 75).
@@ -48,9 +49,7 @@ words! {
         /// An application was denied.
         Declined = "merchant_application.declined",
     }
-}
 
-words! {
     /// Reason for a denied application; the service discloses no more.
     DeclineReason {
         /// The same applicant applied before.

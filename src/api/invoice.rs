@@ -6,8 +6,6 @@
 //! (docs/design/assumptions.md); the documents win.
 
 use data_encoding::BASE64;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use crate::api::call::{endpoints, objects};
 use crate::api::contact::Contact;
@@ -77,6 +75,20 @@ objects! {
     pub struct Attachment {
         /// `fref_…`.
         pub id: String,
+    }
+
+    /// The request that uploads a file.
+    #[schemars(extend("required" = ["file_name", "content"]))]
+    pub struct NewFile {
+        /// The file's name, as the payer sees it.
+        #[schemars(
+            length(min = 1, max = FILE_NAME_LENGTH_MAX),
+            regex(pattern = r"^[^/\\\x00-\x1f\x7f]*[^/\\\s\x00-\x1f\x7f][^/\\\x00-\x1f\x7f]*$")
+        )]
+        pub file_name: String,
+        /// The file's bytes in base64.
+        #[schemars(extend("contentEncoding" = "base64"))]
+        pub content: String,
     }
 
     /// An invoice as the service shows it.
@@ -249,11 +261,6 @@ fn message_rules(problems: &mut FieldProblems, context: &str, message: &NewInvoi
     }
 }
 
-endpoints! {
-    /// Creates an invoice and sends its e-mails; `source_id` prevents a second creation.
-    CreateInvoice "invoice.create": Post Base "/invoices" by Payments, NewInvoice => Invoice;
-}
-
 /// Maximum size of a file, in bytes.
 pub const FILE_BYTES_MAX: u64 = 10 << 20;
 /// Maximum length of a file's name, in characters.
@@ -262,22 +269,6 @@ pub const FILE_NAME_LENGTH_MAX: usize = 255;
 pub const COMPLETED: &str = "completed";
 /// The `processing_state` of a file before that.
 pub const PROCESSING: &str = "processing";
-
-/// The request that uploads a file.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-#[schemars(extend("required" = ["file_name", "content"]))]
-pub struct NewFile {
-    /// The file's name, as the payer sees it.
-    #[schemars(
-        length(min = 1, max = FILE_NAME_LENGTH_MAX),
-        regex(pattern = r"^[^/\\\x00-\x1f\x7f]*[^/\\\s\x00-\x1f\x7f][^/\\\x00-\x1f\x7f]*$")
-    )]
-    pub file_name: String,
-    /// The file's bytes in base64.
-    #[schemars(extend("contentEncoding" = "base64"))]
-    pub content: String,
-}
 
 /// Decodes the bytes of a new file.
 ///
@@ -305,6 +296,8 @@ pub fn file_bytes(new: &NewFile) -> Result<Vec<u8>, Vec<FieldProblem>> {
 }
 
 endpoints! {
+    /// Creates an invoice and sends its e-mails; `source_id` prevents a second creation.
+    CreateInvoice "invoice.create": Post Base "/invoices" by Payments, NewInvoice => Invoice;
     /// Uploads a file under a contact; it is processed afterwards.
     UploadFile "file.upload": Post Base "/contacts/{contact_id}/files" by Payments,
         NewFile => FileReference;

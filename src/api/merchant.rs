@@ -50,6 +50,88 @@ objects! {
         /// Electronic-check accounts.
         pub ach_accounts: Vec<MerchantAccount>,
     }
+
+    /// A merchant's change of itself: absent fields stay (service-facts, 67, 68 and 71).
+    pub struct MerchantChange {
+        /// Name of the merchant; never blank.
+        #[schemars(length(min = 1, max = NAME_LENGTH_MAX), regex(pattern = r"\S"))]
+        pub name: Option<String>,
+        /// Name of the contact person.
+        pub contact_name: Option<String>,
+        /// E-mail address of the contact person.
+        pub contact_email: Option<String>,
+        /// Telephone number of the contact person.
+        pub contact_phone: Option<String>,
+        /// Street line.
+        pub address1: Option<String>,
+        /// Second line.
+        pub address2: Option<String>,
+        /// City.
+        pub city: Option<String>,
+        /// State or province.
+        pub state: Option<String>,
+        /// Postal code.
+        pub postal_code: Option<String>,
+        /// Two letters.
+        pub country: Option<String>,
+        /// Address ranges that may call the API, comma-separated; empty: every address may.
+        pub api_allowed_ip_address_ranges: Option<String>,
+        /// Webhook URLs for live events, comma-separated; empty: none.
+        pub live_events_urls: Option<String>,
+        /// Webhook URLs for test events, comma-separated; empty: none.
+        pub test_events_urls: Option<String>,
+    }
+
+    /// The parts of a merchant's test data to clear; neither: all of it (service-facts, 70).
+    pub struct Purge {
+        /// Transactions, recurring charges and their occurrences.
+        pub delete_transactions: Option<bool>,
+        /// Saved cards and banks, and tokens.
+        pub delete_payment_methods: Option<bool>,
+    }
+
+    /// A deposit account; an invoice names its id.
+    pub struct BankAccount {
+        /// `bank_…`.
+        pub id: String,
+        /// The merchant's name for the account.
+        pub name: String,
+        /// The bank's name.
+        pub bank_name: Option<String>,
+        /// True for a trust account.
+        pub trust: bool,
+        /// The masked account number.
+        pub account_id: Option<String>,
+        /// Three letters.
+        pub currency: Option<String>,
+        /// The accounts that take payments into it.
+        pub processing_accounts: Vec<ProcessingAccount>,
+    }
+
+    /// A gateway account that takes payments into a bank account.
+    pub struct ProcessingAccount {
+        /// Id of the gateway account.
+        pub id: String,
+        /// Name of the gateway account.
+        pub name: String,
+        /// Comma-separated, such as `cvv,postal_code`.
+        pub required_payment_fields: Option<String>,
+        /// Comma-separated card brands.
+        pub accepted_card_types: Option<String>,
+        /// Such as `OPTIONAL`.
+        pub cvv_policy: Option<String>,
+        /// Such as `SUBMIT_IGNORE_RESULT`.
+        pub avs_policy: Option<String>,
+        /// The CVV policy for swiped cards.
+        pub swipe_cvv_policy: Option<String>,
+        /// The AVS policy for swiped cards.
+        pub swipe_avs_policy: Option<String>,
+        /// The required payment fields for swiped cards.
+        pub swipe_required_payment_fields: Option<String>,
+        /// `card`.
+        #[serde(rename = "type")]
+        pub kind: String,
+    }
 }
 
 /// Defines a struct of an account: its own fields, and between them the payment settings that both
@@ -128,45 +210,10 @@ account! {
     } {}
 }
 
-objects! {
-    /// A merchant's change of itself: absent fields stay (service-facts, 67, 68 and 71).
-    pub struct MerchantChange {
-        /// Name of the merchant; never blank.
-        #[schemars(length(min = 1, max = NAME_LENGTH_MAX), regex(pattern = r"\S"))]
-        pub name: Option<String>,
-        /// Name of the contact person.
-        pub contact_name: Option<String>,
-        /// E-mail address of the contact person.
-        pub contact_email: Option<String>,
-        /// Telephone number of the contact person.
-        pub contact_phone: Option<String>,
-        /// Street line.
-        pub address1: Option<String>,
-        /// Second line.
-        pub address2: Option<String>,
-        /// City.
-        pub city: Option<String>,
-        /// State or province.
-        pub state: Option<String>,
-        /// Postal code.
-        pub postal_code: Option<String>,
-        /// Two letters.
-        pub country: Option<String>,
-        /// Address ranges that may call the API, comma-separated; empty: every address may.
-        pub api_allowed_ip_address_ranges: Option<String>,
-        /// Webhook URLs for live events, comma-separated; empty: none.
-        pub live_events_urls: Option<String>,
-        /// Webhook URLs for test events, comma-separated; empty: none.
-        pub test_events_urls: Option<String>,
-    }
-
-    /// The parts of a merchant's test data to clear; neither: all of it (service-facts, 70).
-    pub struct Purge {
-        /// Transactions, recurring charges and their occurrences.
-        pub delete_transactions: Option<bool>,
-        /// Saved cards and banks, and tokens.
-        pub delete_payment_methods: Option<bool>,
-    }
+/// Returns whether 204 and no body means success, which holds for one path alone (service-facts,
+/// 4).
+pub fn allows_empty_reply(call: &Call) -> bool {
+    call.endpoint == PurgeTestData::NAME
 }
 
 endpoints! {
@@ -184,60 +231,6 @@ endpoints! {
     /// Clears test data; answers 204.
     PurgeTestData "merchant.purge": Post Base "/v1/merchant/purge-test-data" by SecretKey,
         Purge => ();
-}
-
-/// Returns whether 204 and no body means success, which holds for one path alone (service-facts,
-/// 4).
-pub fn allows_empty_reply(call: &Call) -> bool {
-    call.endpoint == PurgeTestData::NAME
-}
-
-objects! {
-    /// A deposit account; an invoice names its id.
-    pub struct BankAccount {
-        /// `bank_…`.
-        pub id: String,
-        /// The merchant's name for the account.
-        pub name: String,
-        /// The bank's name.
-        pub bank_name: Option<String>,
-        /// True for a trust account.
-        pub trust: bool,
-        /// The masked account number.
-        pub account_id: Option<String>,
-        /// Three letters.
-        pub currency: Option<String>,
-        /// The accounts that take payments into it.
-        pub processing_accounts: Vec<ProcessingAccount>,
-    }
-
-    /// A gateway account that takes payments into a bank account.
-    pub struct ProcessingAccount {
-        /// Id of the gateway account.
-        pub id: String,
-        /// Name of the gateway account.
-        pub name: String,
-        /// Comma-separated, such as `cvv,postal_code`.
-        pub required_payment_fields: Option<String>,
-        /// Comma-separated card brands.
-        pub accepted_card_types: Option<String>,
-        /// Such as `OPTIONAL`.
-        pub cvv_policy: Option<String>,
-        /// Such as `SUBMIT_IGNORE_RESULT`.
-        pub avs_policy: Option<String>,
-        /// The CVV policy for swiped cards.
-        pub swipe_cvv_policy: Option<String>,
-        /// The AVS policy for swiped cards.
-        pub swipe_avs_policy: Option<String>,
-        /// The required payment fields for swiped cards.
-        pub swipe_required_payment_fields: Option<String>,
-        /// `card`.
-        #[serde(rename = "type")]
-        pub kind: String,
-    }
-}
-
-endpoints! {
     /// Lists the bank accounts of the token's merchant, test and live.
     ListBankAccounts "bank_account.list": Get Base "/bank-accounts" by Payments,
         () => Vec<BankAccount>;

@@ -16,9 +16,7 @@ wire::words! {
         /// An electronic check.
         Bank = "bank",
     }
-}
 
-wire::words! {
     /// The brand of a card (service-facts, 29).
     CardType {
         /// Visa.

@@ -73,13 +73,6 @@ pub enum Details {
     Bank(Box<NewBank>),
 }
 
-endpoints! {
-    /// Exchanges details (never an id) for a token.
-    CreateToken "token.create": Post Base "/v1/tokens" by PublicKey, Details => PaymentMethod;
-    /// Reads an unused token, to fill a form again.
-    GetToken "token.get": Get Base "/v1/tokens/{id}" by SecretKey, () => PaymentMethod;
-}
-
 objects! {
     /// A payment method to store for a contact.
     #[schemars(extend("required" = ["payment_type", "one_time_token"]))]
@@ -134,6 +127,10 @@ pub fn vault_rules(new: &NewVaultMethod) -> Vec<FieldProblem> {
 }
 
 endpoints! {
+    /// Exchanges details (never an id) for a token.
+    CreateToken "token.create": Post Base "/v1/tokens" by PublicKey, Details => PaymentMethod;
+    /// Reads an unused token, to fill a form again.
+    GetToken "token.get": Get Base "/v1/tokens/{id}" by SecretKey, () => PaymentMethod;
     /// Stores a payment method for a contact.
     CreateVaultMethod "vault_method.create":
         Post Base "/contacts/{contact_id}/payment-methods" by Payments,

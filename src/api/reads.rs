@@ -1,10 +1,7 @@
 //! Every read of the service, by name: a person may run each of them without a document. The health
 //! of the gateway is read and nothing else (service-facts, 16; not in the two documents).
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::api::call::{Auth, Call, Endpoint, Host, Method, Parameter, endpoints};
+use crate::api::call::{Auth, Call, Endpoint, Host, Method, Parameter, endpoints, objects};
 use crate::api::credentials::GetCredentials;
 use crate::api::event::{GetEvent, ListEvents};
 use crate::api::invoice::GetFile;
@@ -89,13 +86,13 @@ pub static READS: [ReadEndpoint; 22] = [
     ReadEndpoint::of::<SearchTransactions>(),
 ];
 
-/// The state of the gateway.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-#[schemars(rename = "Status")]
-pub struct GatewayStatus {
-    /// `NORMAL`.
-    pub status: String,
+objects! {
+    /// The state of the gateway.
+    #[schemars(rename = "Status")]
+    pub struct GatewayStatus {
+        /// `NORMAL`.
+        pub status: String,
+    }
 }
 
 endpoints! {

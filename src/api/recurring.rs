@@ -3,8 +3,9 @@
 
 use chrono::NaiveDate;
 
+use crate::api::call::ParameterType::Text;
 use crate::api::call::{
-    ACCOUNT, ORDER, PAGE, PAGE_SIZE, Page, Parameter, ParameterType, REFERENCE, endpoints, objects,
+    ACCOUNT, ORDER, PAGE, PAGE_SIZE, Page, Parameter, REFERENCE, endpoints, objects,
 };
 use crate::api::method::PaymentMethod;
 use crate::api::method_token::MethodRef;
@@ -22,6 +23,20 @@ wire::words! {
         Completed = "COMPLETED",
         /// Removed.
         Deleted = "DELETED",
+    }
+
+    /// Status of an occurrence (gateway-api; service-facts, 59).
+    OccurrenceStatus {
+        /// Waiting for its date.
+        Pending = "PENDING",
+        /// Being paid.
+        Paying = "PAYING",
+        /// Paid.
+        Paid = "PAID",
+        /// The last attempt was declined.
+        Failed = "FAILED",
+        /// Excluded from automatic collection.
+        Ignored = "IGNORED",
     }
 }
 
@@ -124,27 +139,7 @@ objects! {
         /// Last change of the recurring charge.
         pub modified: Option<Timestamp>,
     }
-}
 
-const STATUS: Parameter =
-    Parameter::new("status", ParameterType::Text, "`ACTIVE`, `COMPLETED` or `DELETED`");
-
-endpoints! {
-    /// Creates a recurring charge; its method is not verified.
-    CreateRecurring "recurring.create": Post Base "/v1/recurring/charges" by SecretKey,
-        NewRecurringCharge => RecurringCharge;
-    /// Changes payment or schedule.
-    PatchRecurring "recurring.patch": Patch Base "/v1/recurring/charges/{id}" by SecretKey,
-        RecurringChange => RecurringCharge;
-    /// Reads a recurring charge; not in the two documents (service-facts, 56).
-    GetRecurring "recurring.get": Get Base "/v1/recurring/charges/{id}" by SecretKey,
-        () => RecurringCharge;
-    /// Lists recurring charges, newest first; not in the two documents (service-facts, 56).
-    ListRecurring "recurring.list": Get Base "/v1/recurring/charges" by SecretKey,
-        () => Page<RecurringCharge>, [PAGE, PAGE_SIZE, ACCOUNT, STATUS, REFERENCE, ORDER];
-}
-
-objects! {
     /// The request that creates a recurring charge from an earlier charge's method and customer.
     #[schemars(extend("required" = ["amount", "schedule"]))]
     pub struct NewClone {
@@ -156,38 +151,7 @@ objects! {
         #[schemars(extend("required" = ["interval_unit", "interval_delay", "start"]))]
         pub schedule: Option<RecurringSchedule>,
     }
-}
 
-endpoints! {
-    /// Creates a recurring charge from an earlier charge (gateway-api, POST
-    /// /v1/charges/{chargeId}/schedule).
-    ScheduleCharge "charge.schedule": Post Base "/v1/charges/{id}/schedule" by SecretKey,
-        NewClone => RecurringCharge;
-    /// Ends a recurring charge; it stays listed. Not in the two documents (service-facts, 56, 57).
-    CancelRecurring "recurring.cancel": Post Base "/v1/recurring/charges/{id}/cancel" by SecretKey,
-        () => RecurringCharge;
-    /// Removes a recurring charge from the list. Not in the two documents (service-facts, 56, 57).
-    DeleteRecurring "recurring.delete": Delete Base "/v1/recurring/charges/{id}" by SecretKey,
-        () => RecurringCharge;
-}
-
-wire::words! {
-    /// Status of an occurrence (gateway-api; service-facts, 59).
-    OccurrenceStatus {
-        /// Waiting for its date.
-        Pending = "PENDING",
-        /// Being paid.
-        Paying = "PAYING",
-        /// Paid.
-        Paid = "PAID",
-        /// The last attempt was declined.
-        Failed = "FAILED",
-        /// Excluded from automatic collection.
-        Ignored = "IGNORED",
-    }
-}
-
-objects! {
     /// One payment of a recurring charge.
     pub struct Occurrence {
         /// 22 characters.
@@ -213,7 +177,31 @@ objects! {
     }
 }
 
+const STATUS: Parameter = Parameter::new("status", Text, "`ACTIVE`, `COMPLETED` or `DELETED`");
+
 endpoints! {
+    /// Creates a recurring charge; its method is not verified.
+    CreateRecurring "recurring.create": Post Base "/v1/recurring/charges" by SecretKey,
+        NewRecurringCharge => RecurringCharge;
+    /// Changes payment or schedule.
+    PatchRecurring "recurring.patch": Patch Base "/v1/recurring/charges/{id}" by SecretKey,
+        RecurringChange => RecurringCharge;
+    /// Reads a recurring charge; not in the two documents (service-facts, 56).
+    GetRecurring "recurring.get": Get Base "/v1/recurring/charges/{id}" by SecretKey,
+        () => RecurringCharge;
+    /// Lists recurring charges, newest first; not in the two documents (service-facts, 56).
+    ListRecurring "recurring.list": Get Base "/v1/recurring/charges" by SecretKey,
+        () => Page<RecurringCharge>, [PAGE, PAGE_SIZE, ACCOUNT, STATUS, REFERENCE, ORDER];
+    /// Creates a recurring charge from an earlier charge (gateway-api, POST
+    /// /v1/charges/{chargeId}/schedule).
+    ScheduleCharge "charge.schedule": Post Base "/v1/charges/{id}/schedule" by SecretKey,
+        NewClone => RecurringCharge;
+    /// Ends a recurring charge; it stays listed. Not in the two documents (service-facts, 56, 57).
+    CancelRecurring "recurring.cancel": Post Base "/v1/recurring/charges/{id}/cancel" by SecretKey,
+        () => RecurringCharge;
+    /// Removes a recurring charge from the list. Not in the two documents (service-facts, 56, 57).
+    DeleteRecurring "recurring.delete": Delete Base "/v1/recurring/charges/{id}" by SecretKey,
+        () => RecurringCharge;
     /// Lists occurrences, newest first.
     ListOccurrences "occurrence.list":
         Get Base "/v1/recurring/charges/{id}/occurrences" by SecretKey,

@@ -16,7 +16,6 @@ const STATES: &str = "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME M
                       NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY DC AS GU MP PR VI UM AA AE AP FM MH PW";
 /// The provinces and territories of Canada.
 const PROVINCES: &str = "AB BC MB NB NL NS NT NU ON PE QC SK YT";
-
 /// Maximum characters of a name, street line or city (service-facts, 31).
 pub const NAME_LENGTH_MAX: usize = 64;
 /// Maximum characters of a saved method's reference or description (service-facts, 31).
@@ -48,9 +47,8 @@ impl FieldProblem {
             "" => self.context.clone(),
             _ => format!("{parent}.{}", self.context),
         };
-        ProblemMessage::new("invalid_data", &self.message)
-            .with_context(&context)
-            .with_sub_code(&self.sub_code)
+        let message = ProblemMessage::new("invalid_data", &self.message).with_context(&context);
+        ProblemMessage { sub_code: Some(self.sub_code.clone()), ..message }
     }
 }
 
@@ -245,13 +243,6 @@ impl ProblemMessage {
     #[must_use]
     pub fn with_context(mut self, context: &str) -> Self {
         self.context = Some(context.to_owned());
-        self
-    }
-
-    /// Sets a finer code.
-    #[must_use]
-    pub fn with_sub_code(mut self, sub_code: &str) -> Self {
-        self.sub_code = Some(sub_code.to_owned());
         self
     }
 }

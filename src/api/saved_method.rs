@@ -1,9 +1,8 @@
 //! Saved cards and saved banks, and the details of both in a request (gateway-api, Saved cards,
 //! Saved banks, Payment method).
 
-use crate::api::call::{
-    PAGE, PAGE_SIZE, Page, Parameter, ParameterType, REFERENCE, endpoints, objects,
-};
+use crate::api::call::ParameterType::Integer;
+use crate::api::call::{PAGE, PAGE_SIZE, Page, Parameter, REFERENCE, endpoints, objects};
 use crate::api::method::{BankWord, CardWord, PaymentMethod};
 use crate::api::rules::{FieldProblem, FieldProblems, NAME_LENGTH_MAX, REFERENCE_LENGTH_MAX};
 use crate::api::wire;
@@ -68,63 +67,7 @@ objects! {
         #[schemars(length(max = REFERENCE_LENGTH_MAX))]
         pub description: Option<String>,
     }
-}
 
-/// Returns every problem of a card's fields, all at once. The number's check digit and a past date
-/// are no field problems: they are rule errors and come alone (service-facts, 23, 52).
-pub fn card_rules(card: &NewCard) -> Vec<FieldProblem> {
-    let mut problems = FieldProblems::default();
-    let number = card.number.as_ref().map_or("", Secret::expose);
-    digit_rules(&mut problems, "number", "Card number", number, 12..=19);
-    let (month, year) = (card.exp_month, card.exp_year);
-    let (is_month, is_year) =
-        (matches!(month, None | Some(1..=12)), matches!(year, None | Some(0..=99 | 1000..=9999)));
-    for (context, label, is_given, fits) in [
-        ("exp_month", "Expiration month", month.is_some(), is_month),
-        ("exp_year", "Expiration year", year.is_some(), is_year),
-    ] {
-        problems.require(context, label, is_given);
-        problems.unless(fits, context, "number_out_of_range", &format!("{label} is invalid"));
-    }
-    if let Some(code) = card.cvv.as_ref().map(Secret::expose).filter(|code| !code.is_empty()) {
-        digit_rules(&mut problems, "cvv", "Card code", code, 3..=4);
-    }
-    card_holder_rules(&mut problems, card);
-    text_rules(&mut problems, card.reference.as_deref(), card.description.as_deref());
-    problems.into_list()
-}
-
-fn card_holder_rules(problems: &mut FieldProblems, card: &NewCard) {
-    problems.length_max("name", "Name", card.name.as_deref(), NAME_LENGTH_MAX);
-    problems.length_max("address1", "Street number", card.address1.as_deref(), NAME_LENGTH_MAX);
-    problems.length_max("address2", "Address", card.address2.as_deref(), NAME_LENGTH_MAX);
-    problems.length_max("city", "City", card.city.as_deref(), NAME_LENGTH_MAX);
-    problems.state(card.state.as_deref(), card.country.as_deref());
-    problems.postal_code("postal_code", card.postal_code.as_deref());
-    problems.country("country", card.country.as_deref());
-    problems.length_max("phone", "Phone", card.phone.as_deref(), 22);
-}
-
-const EXP_MONTH: Parameter =
-    Parameter::new("exp_month", ParameterType::Integer(1, 12), "that expire in this month");
-const EXP_YEAR: Parameter =
-    Parameter::new("exp_year", ParameterType::Integer(0, 9999), "that expire in this year");
-
-endpoints! {
-    /// Saves a card, from its fields or from a token.
-    CreateCard "card.create": Post Base "/v1/cards" by SecretKey, NewCard => PaymentMethod;
-    /// Changes reference or description, or replaces the number by a token.
-    PatchCard "card.patch": Patch Base "/v1/cards/{id}" by SecretKey, SavedChange => PaymentMethod;
-    /// Reads a saved card.
-    GetCard "card.get": Get Base "/v1/cards/{id}" by SecretKey, () => PaymentMethod;
-    /// Deletes a saved card; answers with the deleted card, masked.
-    DeleteCard "card.delete": Delete Base "/v1/cards/{id}" by SecretKey, () => PaymentMethod;
-    /// Lists saved cards; filters `reference`, `exp_month`, `exp_year`.
-    ListCards "card.list": Get Base "/v1/cards" by SecretKey,
-        () => Page<PaymentMethod>, [PAGE, PAGE_SIZE, REFERENCE, EXP_MONTH, EXP_YEAR];
-}
-
-objects! {
     /// A bank account's details: to save it, to pay with it inline, or to make a token of it.
     #[schemars(extend("anyOf" = [{"required": ["token_id"]}, {"required": ["routing_number", "account_number", "account_type"]}]))]
     pub struct NewBank {
@@ -178,7 +121,59 @@ objects! {
         #[schemars(length(max = REFERENCE_LENGTH_MAX))]
         pub description: Option<String>,
     }
+
+    /// The fields that a PATCH may change; a saved method's other fields never change.
+    pub struct SavedChange {
+        /// The partner's reference.
+        #[schemars(length(max = REFERENCE_LENGTH_MAX))]
+        pub reference: Option<String>,
+        /// A free text.
+        #[schemars(length(max = REFERENCE_LENGTH_MAX))]
+        pub description: Option<String>,
+        /// A one-time token whose details replace the number.
+        pub token_id: Option<String>,
+    }
 }
+
+/// Returns every problem of a card's fields, all at once. The number's check digit and a past date
+/// are no field problems: they are rule errors and come alone (service-facts, 23, 52).
+pub fn card_rules(card: &NewCard) -> Vec<FieldProblem> {
+    let mut problems = FieldProblems::default();
+    let number = card.number.as_ref().map_or("", Secret::expose);
+    digit_rules(&mut problems, "number", "Card number", number, 12..=19);
+    let (month, year) = (card.exp_month, card.exp_year);
+    let (is_month, is_year) =
+        (matches!(month, None | Some(1..=12)), matches!(year, None | Some(0..=99 | 1000..=9999)));
+    for (context, label, is_given, fits) in [
+        ("exp_month", "Expiration month", month.is_some(), is_month),
+        ("exp_year", "Expiration year", year.is_some(), is_year),
+    ] {
+        problems.require(context, label, is_given);
+        problems.unless(fits, context, "number_out_of_range", &format!("{label} is invalid"));
+    }
+    if let Some(code) = card.cvv.as_ref().map(Secret::expose).filter(|code| !code.is_empty()) {
+        digit_rules(&mut problems, "cvv", "Card code", code, 3..=4);
+    }
+    card_holder_rules(&mut problems, card);
+    text_rules(&mut problems, card.reference.as_deref(), card.description.as_deref());
+    problems.into_list()
+}
+
+fn card_holder_rules(problems: &mut FieldProblems, card: &NewCard) {
+    problems.length_max("name", "Name", card.name.as_deref(), NAME_LENGTH_MAX);
+    problems.length_max("address1", "Street number", card.address1.as_deref(), NAME_LENGTH_MAX);
+    problems.length_max("address2", "Address", card.address2.as_deref(), NAME_LENGTH_MAX);
+    problems.length_max("city", "City", card.city.as_deref(), NAME_LENGTH_MAX);
+    problems.state(card.state.as_deref(), card.country.as_deref());
+    problems.postal_code("postal_code", card.postal_code.as_deref());
+    problems.country("country", card.country.as_deref());
+    problems.length_max("phone", "Phone", card.phone.as_deref(), 22);
+}
+
+const EXP_MONTH: Parameter =
+    Parameter::new("exp_month", Integer(1, 12), "that expire in this month");
+const EXP_YEAR: Parameter =
+    Parameter::new("exp_year", Integer(0, 9999), "that expire in this year");
 
 /// Returns every problem of a bank account's fields, all at once.
 pub fn bank_rules(bank: &NewBank) -> Vec<FieldProblem> {
@@ -235,6 +230,17 @@ pub fn bank_holder_rules(bank: &PaymentMethod) -> Vec<FieldProblem> {
 }
 
 endpoints! {
+    /// Saves a card, from its fields or from a token.
+    CreateCard "card.create": Post Base "/v1/cards" by SecretKey, NewCard => PaymentMethod;
+    /// Changes reference or description, or replaces the number by a token.
+    PatchCard "card.patch": Patch Base "/v1/cards/{id}" by SecretKey, SavedChange => PaymentMethod;
+    /// Reads a saved card.
+    GetCard "card.get": Get Base "/v1/cards/{id}" by SecretKey, () => PaymentMethod;
+    /// Deletes a saved card; answers with the deleted card, masked.
+    DeleteCard "card.delete": Delete Base "/v1/cards/{id}" by SecretKey, () => PaymentMethod;
+    /// Lists saved cards; filters `reference`, `exp_month`, `exp_year`.
+    ListCards "card.list": Get Base "/v1/cards" by SecretKey,
+        () => Page<PaymentMethod>, [PAGE, PAGE_SIZE, REFERENCE, EXP_MONTH, EXP_YEAR];
     /// Saves a bank account, from its fields or from a token.
     CreateBank "bank.create": Post Base "/v1/banks" by SecretKey, NewBank => PaymentMethod;
     /// Changes reference or description, or replaces the account by a token.
@@ -248,20 +254,6 @@ endpoints! {
         () => Page<PaymentMethod>, [PAGE, PAGE_SIZE, REFERENCE];
 }
 
-objects! {
-    /// The fields that a PATCH may change; a saved method's other fields never change.
-    pub struct SavedChange {
-        /// The partner's reference.
-        #[schemars(length(max = REFERENCE_LENGTH_MAX))]
-        pub reference: Option<String>,
-        /// A free text.
-        #[schemars(length(max = REFERENCE_LENGTH_MAX))]
-        pub description: Option<String>,
-        /// A one-time token whose details replace the number.
-        pub token_id: Option<String>,
-    }
-}
-
 /// Returns every problem of a change's fields.
 pub fn change_rules(change: &SavedChange) -> Vec<FieldProblem> {
     let mut problems = FieldProblems::default();
@@ -270,11 +262,7 @@ pub fn change_rules(change: &SavedChange) -> Vec<FieldProblem> {
 }
 
 /// Checks the two texts of any saved method.
-pub(crate) fn text_rules(
-    problems: &mut FieldProblems,
-    reference: Option<&str>,
-    text: Option<&str>,
-) {
+fn text_rules(problems: &mut FieldProblems, reference: Option<&str>, text: Option<&str>) {
     problems.length_max("reference", "Reference", reference, REFERENCE_LENGTH_MAX);
     problems.length_max("description", "Description", text, REFERENCE_LENGTH_MAX);
 }

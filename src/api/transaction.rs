@@ -4,8 +4,9 @@
 
 use serde_json::Value;
 
+use crate::api::call::ParameterType::{Moment, Text, Texts};
 use crate::api::call::{
-    ACCOUNT, AMOUNT, ORDER, PAGE, PAGE_SIZE, Page, Parameter, ParameterType, endpoints, objects,
+    ACCOUNT, AMOUNT, ORDER, PAGE, PAGE_SIZE, Page, Parameter, endpoints, objects,
 };
 use crate::api::method::{MethodKind, PaymentMethod};
 use crate::api::method_token::MethodRef;
@@ -25,9 +26,7 @@ wire::words! {
         /// Pays money out without a charge.
         Credit = "CREDIT",
     }
-}
 
-wire::words! {
     /// Status of a transaction (gateway-api, States and transitions).
     TransactionStatus {
         /// Just created, or waiting for its parent.
@@ -136,53 +135,7 @@ objects! {
         /// Such as `ADDRESS_AND_POSTAL_CODE`.
         pub avs_result: Option<String>,
     }
-}
 
-/// Returns every problem of a charge's own fields; an inline method has rules of its own.
-pub fn charge_rules(new: &NewCharge) -> Vec<FieldProblem> {
-    let mut problems = FieldProblems::default();
-    problems.require_amount("amount", "Amount", new.amount);
-    problems.require("method", "Payment method", new.method.is_some());
-    problems.transaction_reference(new.reference.as_deref());
-    problems.amount("surcharge_amount", "Surcharge amount", new.surcharge_amount.unwrap_or(0), 0);
-    let Some(recur) = &new.recur else { return problems.into_list() };
-    let text = "A recurring charge needs automatic capture";
-    problems.unless(new.auto_capture != Some(false), "auto_capture", "invalid", text);
-    let mut problems = problems.into_list();
-    problems.extend(recur_rules(recur, new.amount));
-    problems
-}
-
-const TEXT: Parameter =
-    Parameter::new("q", ParameterType::Text, "a text that any property contains");
-const FIELDS: Parameter = Parameter::new(
-    "qf",
-    ParameterType::Texts("^[^:]+:.*$"),
-    "`name:text`: only objects whose property, with dots for nesting, begins with the text",
-);
-const FROM: Parameter =
-    Parameter::new("start_date", ParameterType::Moment, "created at this time or later");
-const UNTIL: Parameter =
-    Parameter::new("end_date", ParameterType::Moment, "created at this time or earlier");
-
-endpoints! {
-    /// Authorises a payment.
-    CreateCharge "charge.create": Post Base "/v1/charges" by SecretKey, NewCharge => Transaction;
-    /// Reads any transaction; not in the two documents (service-facts, 43).
-    GetTransaction "transaction.get": Get Base "/v1/transactions/{id}" by SecretKey,
-        () => Transaction;
-    /// Searches transactions; not in the two documents (service-facts, 44).
-    SearchTransactions "transaction.search": Get Base "/v1/transactions" by SecretKey,
-        () => Page<Transaction>, [PAGE, PAGE_SIZE, TEXT, FIELDS, ACCOUNT, FROM, UNTIL, ORDER];
-}
-
-/// Maximum characters of a signature's type (service-facts, 31).
-pub const MIME_TYPE_LENGTH_MAX: usize = 64;
-
-/// Maximum characters of a signature (service-facts, 31).
-pub const SIGNATURE_LENGTH_MAX: usize = 8192;
-
-objects! {
     /// A signature as a caller gives it; further fields of a client are ignored (service-facts, 26c).
     /// `data` is a secret: a person's drawn signature.
     #[schemars(extend("required" = ["mime_type", "data"]))]
@@ -206,7 +159,53 @@ objects! {
         /// JSON stroke data with arrays x and y, 1 to 8192 characters.
         pub data: String,
     }
+
+    /// One surcharge: of cards or of banks.
+    pub struct SurchargeEntry {
+        /// `card` or `bank`.
+        #[serde(rename = "type")]
+        pub kind: MethodKind,
+        /// The part that grows with the amount; its unit is the service's own.
+        pub surcharge_rate: i64,
+        /// The fixed part, minor units.
+        pub surcharge_fee: i64,
+        /// Amount of the request, minor units; only with an amount.
+        pub amount: Option<i64>,
+        /// Surcharge on the amount, minor units; only with an amount.
+        pub surcharge_amount: Option<i64>,
+        /// Amount that a charge has to collect, minor units; only with an amount.
+        pub total_amount: Option<i64>,
+    }
 }
+
+/// Returns every problem of a charge's own fields; an inline method has rules of its own.
+pub fn charge_rules(new: &NewCharge) -> Vec<FieldProblem> {
+    let mut problems = FieldProblems::default();
+    problems.require_amount("amount", "Amount", new.amount);
+    problems.require("method", "Payment method", new.method.is_some());
+    problems.transaction_reference(new.reference.as_deref());
+    problems.amount("surcharge_amount", "Surcharge amount", new.surcharge_amount.unwrap_or(0), 0);
+    let Some(recur) = &new.recur else { return problems.into_list() };
+    let text = "A recurring charge needs automatic capture";
+    problems.unless(new.auto_capture != Some(false), "auto_capture", "invalid", text);
+    let mut problems = problems.into_list();
+    problems.extend(recur_rules(recur, new.amount));
+    problems
+}
+
+const TEXT: Parameter = Parameter::new("q", Text, "a text that any property contains");
+const FIELDS: Parameter = Parameter::new(
+    "qf",
+    Texts("^[^:]+:.*$"),
+    "`name:text`: only objects whose property, with dots for nesting, begins with the text",
+);
+const FROM: Parameter = Parameter::new("start_date", Moment, "created at this time or later");
+const UNTIL: Parameter = Parameter::new("end_date", Moment, "created at this time or earlier");
+
+/// Maximum characters of a signature's type (service-facts, 31).
+pub const MIME_TYPE_LENGTH_MAX: usize = 64;
+/// Maximum characters of a signature (service-facts, 31).
+pub const SIGNATURE_LENGTH_MAX: usize = 8192;
 
 /// Returns every problem of a signature (service-facts, 31 and 48).
 pub fn signature_rules(new: &NewSignature) -> Vec<FieldProblem> {
@@ -238,26 +237,15 @@ fn are_strokes(data: &str) -> bool {
     }
 }
 
-objects! {
-    /// One surcharge: of cards or of banks.
-    pub struct SurchargeEntry {
-        /// `card` or `bank`.
-        #[serde(rename = "type")]
-        pub kind: MethodKind,
-        /// The part that grows with the amount; its unit is the service's own.
-        pub surcharge_rate: i64,
-        /// The fixed part, minor units.
-        pub surcharge_fee: i64,
-        /// Amount of the request, minor units; only with an amount.
-        pub amount: Option<i64>,
-        /// Surcharge on the amount, minor units; only with an amount.
-        pub surcharge_amount: Option<i64>,
-        /// Amount that a charge has to collect, minor units; only with an amount.
-        pub total_amount: Option<i64>,
-    }
-}
-
 endpoints! {
+    /// Authorises a payment.
+    CreateCharge "charge.create": Post Base "/v1/charges" by SecretKey, NewCharge => Transaction;
+    /// Reads any transaction; not in the two documents (service-facts, 43).
+    GetTransaction "transaction.get": Get Base "/v1/transactions/{id}" by SecretKey,
+        () => Transaction;
+    /// Searches transactions; not in the two documents (service-facts, 44).
+    SearchTransactions "transaction.search": Get Base "/v1/transactions" by SecretKey,
+        () => Page<Transaction>, [PAGE, PAGE_SIZE, TEXT, FIELDS, ACCOUNT, FROM, UNTIL, ORDER];
     /// Reads the surcharges of a bank account; none where the merchant has no surcharge.
     GetSurcharge "surcharge.get": Get Base "/bank-accounts/{id}/surcharge" by PublicKey,
         () => Option<Vec<SurchargeEntry>>, [AMOUNT];

@@ -80,9 +80,9 @@ pub(crate) mod text_bool {
     }
 }
 
-/// Defines an enumeration of words on the wire; `Other` keeps an undocumented word.
+/// Defines enumerations of words on the wire; `Other` keeps an undocumented word.
 macro_rules! words {
-    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ }) => {
+    ($($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ })+) => {$(
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, derive_more::Display)]
         #[derive(serde_with::SerializeDisplay, serde::Deserialize)]
@@ -126,7 +126,7 @@ macro_rules! words {
                 Self::from(word.as_str())
             }
         }
-    };
+    )+};
 }
 
 pub(crate) use words;

@@ -37,8 +37,7 @@ pub(crate) struct HttpAnswer {
 }
 
 impl HttpAnswer {
-    /// Returns the answer as one to this call: on the path that answers without content, 204 with
-    /// an empty body counts as 200.
+    /// Returns the answer to this call: an empty 204 counts as 200 on the path that answers so.
     pub(crate) fn with_call(self, call: &Call) -> Self {
         let is_done = self.status == 204 && self.body.is_empty() && allows_empty_reply(call);
         let status = if is_done { 200 } else { self.status };
@@ -46,8 +45,7 @@ impl HttpAnswer {
     }
 }
 
-/// The reason why there is no answer; a text holds the words of a library and of the peer,
-/// unchanged.
+/// The reason why there is no answer; texts are a library's or the peer's, unchanged.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum TransportFailure {
     /// No connection was made: refused, no such host, TLS handshake failed. Nothing was written.
@@ -64,8 +62,7 @@ pub(crate) enum TransportFailure {
 #[derive(Debug)]
 pub(crate) struct CallVerdict {
     pub(crate) outcome: Outcome,
-    /// The wait that the service requested, whatever the outcome: a read may be repeated after a
-    /// 503 too.
+    /// The wait that the service requested, whatever the outcome: also after a 503.
     pub(crate) retry_after_s: Option<u64>,
     /// The class of the failure, if the call failed.
     pub(crate) class: Option<ErrorClass>,
@@ -111,15 +108,13 @@ pub(crate) fn classify(
 }
 
 fn classify_answer(answer: &HttpAnswer, known: &KnownValues, now: DateTime<Utc>) -> CallVerdict {
-    let retry_after_s =
-        answer.retry_after.as_deref().and_then(|text| retry_after_seconds(text, now));
-    let status = answer.status;
-    let told = if status == 200 {
-        ServiceProblem::default()
-    } else {
+    let (status, retry_after) = (answer.status, answer.retry_after.as_deref());
+    let retry_after_s = retry_after.and_then(|text| retry_after_seconds(text, now));
+    let mut told = ServiceProblem::default();
+    if status != 200 {
         let problem: Problem = serde_json::from_slice(&answer.body).unwrap_or_default();
-        ServiceProblem::clean(&problem, known)
-    };
+        told = ServiceProblem::clean(&problem, known);
+    }
     let outcome = match proof(status) {
         StatusProof::Success => success_outcome(&answer.body, known),
         StatusProof::Refusal => Outcome::Refused { status, problem: told.clone() },
@@ -135,24 +130,24 @@ fn classify_answer(answer: &HttpAnswer, known: &KnownValues, now: DateTime<Utc>)
 }
 
 fn classify_failure(failure: TransportFailure, known: &KnownValues) -> CallVerdict {
-    let in_doubt = |reason: &'static str| Outcome::InDoubt { reason: reason.into() };
-    let cleaned = |words: String| ServiceText::clean(&words, known);
-    let (outcome, sign) = match failure {
+    let is_too_large = failure == TransportFailure::TooLarge;
+    let sign = if is_too_large { FailureSignal::Unreadable } else { FailureSignal::NoAnswer };
+    let outcome = match failure {
         TransportFailure::NotConnected(words) => {
-            let outcome = Outcome::NotSent { reason: cleaned(words), retry_after_s: None };
-            (outcome, FailureSignal::NoAnswer)
+            let reason = ServiceText::clean(&words, known);
+            Outcome::NotSent { reason, retry_after_s: None }
         }
         TransportFailure::Broken(words) => {
-            (Outcome::InDoubt { reason: cleaned(words) }, FailureSignal::NoAnswer)
+            Outcome::InDoubt { reason: ServiceText::clean(&words, known) }
         }
-        TransportFailure::TimedOut => {
-            (in_doubt("no answer within the time allowed"), FailureSignal::NoAnswer)
-        }
-        TransportFailure::TooLarge => {
-            (in_doubt("the answer is larger than allowed"), FailureSignal::Unreadable)
-        }
+        TransportFailure::TimedOut => in_doubt("no answer within the time allowed"),
+        TransportFailure::TooLarge => in_doubt("the answer is larger than allowed"),
     };
     CallVerdict::from(outcome).with_sign(sign)
+}
+
+fn in_doubt(reason: &'static str) -> Outcome {
+    Outcome::InDoubt { reason: reason.into() }
 }
 
 /// The fact that a status proves.
@@ -164,9 +159,8 @@ enum StatusProof {
     Nothing,
 }
 
-/// The table. 201 and 204 are not the service's success (but for [`HttpAnswer::with_call`]), so something else
-/// answered. A 500 may follow the effect; so may 408 and statuses that no standard registers (499
-/// of some proxies).
+/// The table. 201 and 204 are no success of the service (but for [`HttpAnswer::with_call`]). A 500
+/// may follow the effect; so may 408 and statuses that no standard registers (499 of some proxies).
 fn proof(status: u16) -> StatusProof {
     match status {
         200 => StatusProof::Success,
@@ -182,9 +176,7 @@ fn success_outcome(body: &[u8], known: &KnownValues) -> Outcome {
     }
     match serde_json::from_slice(body) {
         Ok(reply) => Outcome::Done { reply: without_secrets(reply, known) },
-        Err(_unreadable) => {
-            Outcome::InDoubt { reason: "the service answered 200 with an unreadable body".into() }
-        }
+        Err(_unreadable) => in_doubt("the service answered 200 with an unreadable body"),
     }
 }
 

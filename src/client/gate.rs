@@ -24,7 +24,6 @@ use crate::model::error_class::ErrorClass;
 
 /// The divisor of the permits that polls may use.
 const POLLS_PART: usize = 4;
-
 /// A caller that would wait longer than this for a token is refused instead.
 const WAIT_MAX: Duration = Duration::from_mins(1);
 
@@ -110,7 +109,6 @@ pub(crate) struct Permit<'a> {
 }
 
 impl Limiter {
-    /// Returns a gate for this many calls at once.
     pub fn new(concurrency: usize) -> Self {
         let permits = concurrency.max(1);
         Self {
@@ -155,8 +153,7 @@ impl Limiter {
         lane.is_some_and(|lane| lane.bucket.lock().is_slowed(Instant::now()))
     }
 
-    /// Returns the time until every host that does not serve is probed again; zero if all of them
-    /// serve.
+    /// Returns the time until every host that does not serve is probed again; zero if all serve.
     pub fn time_until_probe(&self) -> Duration {
         let silent = self.down_hosts(Instant::now());
         silent.iter().map(|silent| silent.next).max().unwrap_or(Duration::ZERO)
@@ -180,8 +177,14 @@ impl Limiter {
 
     pub(crate) fn lane(&self, name: &str) -> Arc<CallLane> {
         let mut lanes = self.lanes.lock();
-        let new = || Arc::new(CallLane::new(name, Instant::now()));
-        lanes.entry(name.to_owned()).or_insert_with(new).clone()
+        let new = || CallLane {
+            name: name.to_owned(),
+            bucket: Mutex::new(Bucket::new(Instant::now())),
+            queue: tokio::sync::Mutex::default(),
+            poll_queue: tokio::sync::Mutex::default(),
+            prepaid: AtomicU32::default(),
+        };
+        lanes.entry(name.to_owned()).or_insert_with(|| Arc::new(new())).clone()
     }
 
     /// Decides whether calls to a host may go out. A caller that receives [`Admission::ProbeFirst`]
@@ -201,9 +204,8 @@ impl Limiter {
     /// Returns the reason for withholding a call to a host.
     pub(crate) fn unavailable(&self, host: &str, wait: Duration) -> Unavailable {
         self.withheld.fetch_add(1, Ordering::Relaxed);
-        let now = Instant::now();
         let since = self.breakers.lock().get(host).and_then(Breaker::silence);
-        let silent = since.map_or(0, |(since, _)| now.saturating_duration_since(since).as_secs());
+        let silent = since.map_or(0, |(since, _)| since.elapsed().as_secs());
         let next = whole_seconds(wait);
         let reason = format!(
             "the service at {host} has not answered well for {silent} s: it is left alone, and asked again in {next} s"
@@ -225,31 +227,15 @@ impl Limiter {
 }
 
 impl CallLane {
-    fn new(name: &str, now: Instant) -> Self {
-        Self {
-            name: name.to_owned(),
-            bucket: Mutex::new(Bucket::new(now)),
-            queue: tokio::sync::Mutex::default(),
-            poll_queue: tokio::sync::Mutex::default(),
-            prepaid: AtomicU32::new(0),
-        }
-    }
-
     /// Takes a token at once, where there is no limit.
     fn try_take_token(&self) -> bool {
         let (mut bucket, now) = (self.bucket.lock(), Instant::now());
         !bucket.is_slowed(now) && bucket.take(now).is_ok()
     }
-
-    fn use_prepaid(&self) -> bool {
-        let one_less = |count: u32| count.checked_sub(1);
-        self.prepaid.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
-    }
 }
 
 impl CallRoute {
-    /// Takes a token for a change before its intent is written, so that no intent waits for a
-    /// token.
+    /// Takes a token for a change before its intent is written, so that no intent waits for one.
     pub(crate) async fn prepay(&self) -> Result<(), Unavailable> {
         self.take_token().await?;
         self.lane.prepaid.fetch_add(1, Ordering::Relaxed);
@@ -258,7 +244,10 @@ impl CallRoute {
 
     /// Waits until a call may go out.
     pub(crate) async fn enter(&self, is_change: bool) -> Result<Permit<'_>, Unavailable> {
-        if !(is_change && self.lane.use_prepaid()) {
+        let one_less = |count: u32| count.checked_sub(1);
+        let relaxed = Ordering::Relaxed;
+        let use_prepaid = || self.lane.prepaid.fetch_update(relaxed, relaxed, one_less).is_ok();
+        if !(is_change && use_prepaid()) {
             self.take_token().await?;
         }
         let polls = match self.urgency {
@@ -273,7 +262,8 @@ impl CallRoute {
         if self.lane.try_take_token() {
             return Ok(());
         }
-        let _waiting = WaitingCaller::new(&self.gate.waiting);
+        self.gate.waiting.fetch_add(1, Ordering::Relaxed);
+        let _waiting = WaitingCaller(&self.gate.waiting);
         let mut closing = self.gate.closing.subscribe();
         tokio::select! {
             biased;
@@ -285,7 +275,6 @@ impl CallRoute {
         }
     }
 
-    /// Records that calls of this lane have to wait.
     fn mark_slowed(&self) {
         self.gate.slowed.lock().insert(self.lane.name.clone(), self.lane.clone());
     }
@@ -316,6 +305,7 @@ impl Permit<'_> {
         let asked = verdict.retry_after_s.map(Duration::from_secs);
         let now = Instant::now();
         if verdict.class == Some(ErrorClass::Throttled) {
+            let asked = asked.unwrap_or(Duration::ZERO);
             self.route.gate.throttled.fetch_add(1, Ordering::Relaxed);
             self.route.lane.prepaid.store(0, Ordering::Relaxed);
             self.route.lane.bucket.lock().record_throttle(self.began, asked, now);
@@ -328,15 +318,8 @@ impl Permit<'_> {
     }
 }
 
-/// Counts one waiting caller while the value lives.
+/// A caller that was counted as waiting; dropping it ends that.
 struct WaitingCaller<'a>(&'a AtomicUsize);
-
-impl<'a> WaitingCaller<'a> {
-    fn new(count: &'a AtomicUsize) -> Self {
-        count.fetch_add(1, Ordering::Relaxed);
-        Self(count)
-    }
-}
 
 impl Drop for WaitingCaller<'_> {
     fn drop(&mut self) {

@@ -21,23 +21,18 @@ use tokio::time::Instant;
 
 /// Tokens are counted in thousandths of a call.
 const CALL: u64 = 1_000;
-
 /// The slowest rate, in thousandths of a call a second: one call in two seconds.
 const RATE_MIN: u64 = CALL / 2;
-
 /// The rate at which the limit disappears, in thousandths of a call a second.
 const RATE_MAX: u64 = 400 * CALL;
-
 /// The rate gained by each second without a 429.
 const RATE_STEP: u64 = CALL;
-
 /// The burst after a pause: a fifth of a second's calls, one at least.
 const BURST_PART: u64 = 5;
 
 /// Waits that the service requests are honoured up to this long. A longer one is more likely a
 /// mistake, and one call an hour does no harm.
 const PAUSE_MAX: Duration = Duration::from_hours(1);
-
 const SECOND: Duration = Duration::from_secs(1);
 
 /// The calls of one merchant.
@@ -94,8 +89,7 @@ impl Bucket {
         Ok(())
     }
 
-    /// Returns the wait that the service currently imposes on every call.
-    pub(crate) fn pause_remaining(&self, now: Instant) -> Option<Duration> {
+    fn pause_remaining(&self, now: Instant) -> Option<Duration> {
         let wait = self.paused_until?.saturating_duration_since(now);
         (!wait.is_zero()).then_some(wait)
     }
@@ -105,13 +99,8 @@ impl Bucket {
     }
 
     /// Records a 429 to a call that began at `began`.
-    pub(crate) fn record_throttle(
-        &mut self,
-        began: Instant,
-        asked: Option<Duration>,
-        now: Instant,
-    ) {
-        self.pause(asked.unwrap_or(Duration::ZERO), now);
+    pub(crate) fn record_throttle(&mut self, began: Instant, asked: Duration, now: Instant) {
+        self.pause(asked, now);
         let old = self.limit;
         if old.is_some_and(|limit| began < limit.halved) {
             return;
@@ -188,24 +177,17 @@ impl CallCounts {
     }
 }
 
-/// Failures in a row that open the breaker: more than chance produces when a third of all calls
-/// fails.
+/// Failures in a row that open the breaker: more than chance gives if a third of all calls fails.
 pub(crate) const FAILURES_MAX: u32 = 12;
-
 /// After a good probe one failure opens the breaker again, until a call succeeds.
 const FAILURES_AFTER_PROBE: u32 = FAILURES_MAX - 1;
-
 /// The first wait is between half of this and all of it.
 const WAIT_FIRST: Duration = Duration::from_secs(2);
-
 const WAIT_MAX: Duration = Duration::from_mins(2);
-
 /// After a shorter outage no caller has waited long.
 const AWAY_MIN: Duration = Duration::from_secs(30);
-
 /// The wait doubles at most this many times.
 const DOUBLINGS_MAX: u32 = 6;
-
 /// A probe without a result after this time counts as abandoned.
 const PROBE_MAX: Duration = Duration::from_mins(2);
 
@@ -231,7 +213,6 @@ struct OpenPeriod {
 /// A breaker's answer to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Admission {
-    /// The call may go out.
     Free,
     ProbeFirst,
     /// The call may not go out before this wait is over.
@@ -239,7 +220,6 @@ pub(crate) enum Admission {
 }
 
 impl Breaker {
-    /// Decides whether a call may go out now.
     pub(crate) fn admit(&mut self, now: Instant) -> Admission {
         let Some(open) = &mut self.open else { return Admission::Free };
         let wait = open.until.saturating_duration_since(now);
@@ -286,8 +266,7 @@ impl Breaker {
         }
     }
 
-    /// Returns the start of the host's silence and the time of the next probe, while no call goes
-    /// out.
+    /// Returns the start of the silence and the time of the next probe, while no call goes out.
     pub(crate) fn silence(&self) -> Option<(Instant, Instant)> {
         let open = self.open?;
         Some((self.silent_since.unwrap_or(open.until), open.until))

@@ -18,19 +18,14 @@ use crate::model::outcome::{Outcome, ServiceProblem};
 
 /// The number of attempts of a read.
 const TRIES_MAX: u32 = 4;
-
 /// The longest wait before the second attempt; it doubles with each further one.
 const BACKOFF_FIRST_MS_MAX: u64 = 250;
-
 /// The longest wait before any attempt.
 const BACKOFF_MS_MAX: u64 = 5_000;
-
 /// The longest wait that the service may request; a longer one fails the read.
 const RETRY_AFTER_S_MAX: u64 = 60;
-
 /// Pages of one list: a million entries.
 const PAGES_MAX: u64 = 10_000;
-
 /// The number of passes over a list that shrinks under the reader.
 const PASSES_MAX: u32 = 3;
 
@@ -46,7 +41,6 @@ pub enum ReadError {
     /// 401, or a missing credential.
     #[error("the service refuses the credential, or there is none")]
     Unauthorised,
-    /// No usable answer after all permitted attempts.
     #[error("no usable answer from the service: {reason}")]
     Unreachable { reason: ServiceText },
     /// The call is not a GET, so it might change something and was not sent.
@@ -62,8 +56,8 @@ impl Client {
         }
         let mut tries = 1;
         loop {
-            let (reason, retry_after_s) = match classify_attempt(self.exchange(call, access).await)
-            {
+            let attempt = classify_attempt(self.exchange(call, access).await);
+            let (reason, retry_after_s) = match attempt {
                 ControlFlow::Break(result) => return result,
                 ControlFlow::Continue(passing) => passing,
             };
@@ -142,8 +136,7 @@ impl Client {
     }
 }
 
-/// Returns the result of one attempt of a read, or to continue: a failure that may pass, and the
-/// wait that the service requested.
+/// Returns an attempt's result, or to continue: a passing failure and the service's requested wait.
 fn classify_attempt(
     exchanged: Result<CallVerdict, AccessDenied>,
 ) -> ControlFlow<Result<Value, ReadError>, (ServiceText, Option<u64>)> {

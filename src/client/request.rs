@@ -12,7 +12,7 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
 use http::{HeaderValue, Request};
 use reqwest::Url;
 
-use crate::api::call::{Auth, Call, Host, Method};
+use crate::api::call::{Auth, Call, Host};
 use crate::base::local::is_loopback_ip;
 use crate::base::secret::Secret;
 
@@ -28,8 +28,7 @@ pub struct ServiceConfig {
     pub timeout: Duration,
     /// Certificates in PEM that are trusted beside those of the operating system.
     pub ca_file: Option<Vec<u8>>,
-    /// The credentials for a tenant token; without them,
-    /// [`Auth::Tenant`] is denied.
+    /// The credentials for a tenant token; without them, [`Auth::Tenant`] is denied.
     pub partner: Option<ClientCredentials>,
     /// Seeds the jitter between the repetitions of a read.
     pub jitter_seed: u64,
@@ -58,8 +57,7 @@ pub enum Access {
 #[derive(Debug)]
 pub(crate) struct AccessDenied(pub(crate) String);
 
-/// Returns whether the credential has the type that an endpoint requires. A key must never reach a
-/// host that expects a token.
+/// Returns whether an endpoint takes the credential: no key may reach a host that expects a token.
 pub(crate) fn fits(auth: Auth, access: &Access) -> bool {
     matches!(
         (auth, access),
@@ -111,7 +109,6 @@ pub enum ClientError {
         )
     )]
     PlainHttp { setting: &'static str, host: String },
-    /// `ca_file` holds no valid certificates.
     #[error("no usable certificates in `service.ca_file`")]
     #[diagnostic(
         code(reckon::client::ca_file),
@@ -173,7 +170,7 @@ impl ServiceAddresses {
     ) -> Result<Request<Vec<u8>>, String> {
         let url = self.call_url(call)?;
         let mut request = Request::builder()
-            .method(method(call.method))
+            .method(call.method.as_str())
             .uri(url.as_str())
             .header(ACCEPT, JSON)
             .header(USER_AGENT, AGENT);
@@ -208,16 +205,6 @@ fn unwritable_path(call: &Call) -> String {
     format!("the path of {} cannot be written as it is", call.endpoint)
 }
 
-fn method(method: Method) -> http::Method {
-    match method {
-        Method::Get => http::Method::GET,
-        Method::Post => http::Method::POST,
-        Method::Patch => http::Method::PATCH,
-        Method::Put => http::Method::PUT,
-        Method::Delete => http::Method::DELETE,
-    }
-}
-
 /// Parses a configured address: an accepted scheme, a host, and no part that belongs to a request.
 fn parse_address(setting: &'static str, address: &str) -> Result<Url, ClientError> {
     let fault = |why: &str| ClientError::Address { setting, why: why.to_owned() };
@@ -240,7 +227,7 @@ fn parse_address(setting: &'static str, address: &str) -> Result<Url, ClientErro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::call::Auth;
+    use crate::api::call::{Auth, Method};
 
     fn call(path: &str) -> Call {
         Call {

@@ -66,12 +66,13 @@ impl Client {
         transport: Transport,
         clock: SharedClock,
     ) -> Result<Self, ClientError> {
+        let tokens = |partner| TenantTokens { partner, current: sync::Mutex::default() };
         Ok(Self {
             addresses: ServiceAddresses::new(&service.base_url, &service.web_url)?,
             timeout: service.timeout,
             transport,
             clock,
-            tenant: service.partner.map(|partner| Arc::new(TenantTokens::new(partner))),
+            tenant: service.partner.map(tokens).map(Arc::new),
             jitter: Arc::new(Mutex::new(ChaCha8Rng::seed_from_u64(service.jitter_seed))),
             route: None,
         })
@@ -168,24 +169,13 @@ struct NumberedToken {
     token: Secret,
 }
 
-enum TenantTokenError {
-    /// Final, until the configuration changes.
-    Denied(AccessDenied),
-    /// Temporary: the token endpoint gave no good answer.
-    Unavailable(CallVerdict),
-}
+/// The result of a call without a token: denied until the configuration changes, or not sent
+/// because the token endpoint gave no good answer.
+type NoToken = Result<CallVerdict, AccessDenied>;
 
 impl TenantTokens {
-    pub(crate) fn new(partner: ClientCredentials) -> Self {
-        Self { partner, current: sync::Mutex::default() }
-    }
-
     /// Returns the kept token, unless it is the one numbered `stale`; else a new one.
-    async fn token(
-        &self,
-        client: &Client,
-        stale: Option<u64>,
-    ) -> Result<NumberedToken, TenantTokenError> {
+    async fn token(&self, client: &Client, stale: Option<u64>) -> Result<NumberedToken, NoToken> {
         let mut held = self.current.lock().await;
         if let Some(kept) = held.as_ref().filter(|kept| Some(kept.number) != stale) {
             return Ok(kept.clone());
@@ -195,16 +185,17 @@ impl TenantTokens {
         Ok(held.insert(NumberedToken { number, token }).clone())
     }
 
-    async fn fetch(&self, client: &Client) -> Result<Secret, TenantTokenError> {
+    async fn fetch(&self, client: &Client) -> Result<Secret, NoToken> {
         let verdict = client.attempt(&self.token_request()?, None).await;
         match verdict.outcome {
             Outcome::Done { reply } => serde_json::from_value::<AccessToken>(reply)
                 .ok()
                 .and_then(|reply| reply.access_token)
                 .ok_or_else(|| unavailable("the service answered without one", None)),
-            Outcome::Refused { status, problem: _ } => Err(TenantTokenError::Denied(AccessDenied(
-                format!("the service refuses the client credentials with {status}"),
-            ))),
+            Outcome::Refused { status, problem: _ } => {
+                let reason = format!("the service refuses the client credentials with {status}");
+                Err(Err(AccessDenied(reason)))
+            }
             Outcome::NotSent { reason, retry_after_s } => {
                 Err(unavailable(reason.as_str(), retry_after_s))
             }
@@ -213,7 +204,7 @@ impl TenantTokens {
     }
 
     /// Builds the client credentials grant of scope `tenant`.
-    fn token_request(&self) -> Result<Call, TenantTokenError> {
+    fn token_request(&self) -> Result<Call, NoToken> {
         let ClientCredentials { client_id, client_secret } = &self.partner;
         serde_json::to_vec(&TokenRequest::tenant(client_id, client_secret.clone()))
             .map(|body| Call::to::<ExchangeToken>(&[]).body(body))
@@ -221,26 +212,22 @@ impl TenantTokens {
     }
 }
 
-fn unavailable(reason: &str, retry_after_s: Option<u64>) -> TenantTokenError {
+fn unavailable(reason: &str, retry_after_s: Option<u64>) -> NoToken {
     let reason = format!("no tenant token: {reason}");
     let reason = ServiceText::clean(&reason, &KnownValues::default());
-    TenantTokenError::Unavailable(CallVerdict::from(Outcome::NotSent { reason, retry_after_s }))
+    Ok(CallVerdict::from(Outcome::NotSent { reason, retry_after_s }))
 }
 
 impl Client {
     /// Sends a call with the tenant token; after a 401, once more with a new one. Without a token
-    /// the call is not sent, whatever the token endpoint answered: its 401 is no answer to the
-    /// call.
-    pub(crate) async fn exchange_as_tenant(
-        &self,
-        call: &Call,
-    ) -> Result<CallVerdict, AccessDenied> {
+    /// the call is not sent, whatever the token endpoint answered.
+    async fn exchange_as_tenant(&self, call: &Call) -> Result<CallVerdict, AccessDenied> {
         let Some(tenant) = self.tenant.as_deref() else {
             return Err(AccessDenied("no client credentials are configured".to_owned()));
         };
         let first = match tenant.token(self, None).await {
             Ok(held) => held,
-            Err(none) => return none.into_verdict(),
+            Err(none) => return none,
         };
         let verdict = self.attempt(call, Some(bearer(&first.token)?)).await;
         if !matches!(verdict.outcome, Outcome::Refused { status: 401, .. }) {
@@ -248,23 +235,11 @@ impl Client {
         }
         match tenant.token(self, Some(first.number)).await {
             Ok(renewed) => Ok(self.attempt(call, Some(bearer(&renewed.token)?)).await),
-            Err(none) => none.into_verdict(),
+            Err(none) => none,
         }
     }
-}
 
-impl TenantTokenError {
-    fn into_verdict(self) -> Result<CallVerdict, AccessDenied> {
-        match self {
-            Self::Denied(denied) => Err(denied),
-            Self::Unavailable(verdict) => Ok(verdict),
-        }
-    }
-}
-
-impl Client {
-    /// Returns the same client for the calls of one merchant, or for the partner's own, in that
-    /// lane of the gate.
+    /// Returns this client for a merchant's calls, or the partner's own, in that lane of the gate.
     #[must_use]
     pub fn limited_by(&self, gate: &Arc<Limiter>, lane: &str, urgency: Urgency) -> Self {
         let way = CallRoute { gate: gate.clone(), lane: gate.lane(lane), urgency };
@@ -282,7 +257,6 @@ impl Client {
         way.prepay().await
     }
 
-    /// Waits until a call may go out.
     pub(crate) async fn enter(&self, call: &Call) -> Result<Option<Permit<'_>>, Unavailable> {
         let Some(way) = &self.route else { return Ok(None) };
         let pass = way.enter(call.method != Method::Get).await?;

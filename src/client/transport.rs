@@ -46,9 +46,14 @@ pub enum Transport {
 /// Decides the fate of one call on an in-process wire.
 pub trait Wire: Send + Sync {
     /// Called before the request reaches the service.
-    fn before(&self, call: &Call) -> WireDecision;
+    fn before(&self, _call: &Call) -> WireDecision {
+        WireDecision::Pass
+    }
+
     /// Called when the service has answered, before the answer reaches the client.
-    fn after(&self, call: &Call) -> WireDecision;
+    fn after(&self, _call: &Call) -> WireDecision {
+        WireDecision::Pass
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,15 +68,7 @@ pub enum WireDecision {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FaultlessWire;
 
-impl Wire for FaultlessWire {
-    fn before(&self, _call: &Call) -> WireDecision {
-        WireDecision::Pass
-    }
-
-    fn after(&self, _call: &Call) -> WireDecision {
-        WireDecision::Pass
-    }
-}
+impl Wire for FaultlessWire {}
 
 impl Transport {
     /// Returns a transport over sockets, with the service's certificates and time limits. The crypto
@@ -80,7 +77,18 @@ impl Transport {
     /// # Errors
     /// Invalid certificates, or a machine without any.
     pub fn http(service: &ServiceConfig) -> Result<Self, ClientError> {
-        http_client(service).map(Self::Http)
+        let builder = reqwest::Client::builder()
+            .tls_version_min(tls::Version::TLS_1_2)
+            .redirect(redirect::Policy::none())
+            .retry(retry::never())
+            .no_proxy()
+            .referer(false)
+            .connect_timeout(service.timeout.min(CONNECT_TIMEOUT_MAX))
+            .timeout(service.timeout)
+            .pool_max_idle_per_host(IDLE_CONNECTIONS_MAX)
+            .pool_idle_timeout(IDLE_TIMEOUT)
+            .tls_certs_merge(authorities(service.ca_file.as_deref())?);
+        builder.build().map(Self::Http).map_err(ClientError::Tls)
     }
 
     /// Carries one request to the service and its answer back, within `limit`.
@@ -180,36 +188,17 @@ fn append_chunk(body: &mut Vec<u8>, chunk: &[u8]) -> Result<(), TransportFailure
     Ok(())
 }
 
-/// The time limit of connecting. Exceeding it proves that nothing was sent, so it is shorter than
-/// the limit of a whole call.
+/// The time limit of connecting, below that of a call: exceeding it proves that nothing was sent.
 const CONNECT_TIMEOUT_MAX: Duration = Duration::from_secs(10);
-
 /// Idle connections kept: one for each of the calls that run at once.
 const IDLE_CONNECTIONS_MAX: usize = 64;
-
 /// The time for which an idle connection is kept. It is shorter than that of servers (5 s is
 /// common): a request written to a connection that the server is closing would be in doubt.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// Chooses the crypto of every TLS connection of the process; call it first in `main` and in tests.
-/// A second call changes nothing.
+/// Chooses the crypto of every TLS connection; call it first in `main` and tests. Idempotent.
 pub fn install_crypto() {
     rustls::crypto::ring::default_provider().install_default().ok();
-}
-
-fn http_client(service: &ServiceConfig) -> Result<reqwest::Client, ClientError> {
-    let builder = reqwest::Client::builder()
-        .tls_version_min(tls::Version::TLS_1_2)
-        .redirect(redirect::Policy::none())
-        .retry(retry::never())
-        .no_proxy()
-        .referer(false)
-        .connect_timeout(service.timeout.min(CONNECT_TIMEOUT_MAX))
-        .timeout(service.timeout)
-        .pool_max_idle_per_host(IDLE_CONNECTIONS_MAX)
-        .pool_idle_timeout(IDLE_TIMEOUT)
-        .tls_certs_merge(authorities(service.ca_file.as_deref())?);
-    builder.build().map_err(ClientError::Tls)
 }
 
 /// Parses the certificates of a PEM file; a file without any is an error, not an empty list.

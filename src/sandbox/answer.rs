@@ -34,8 +34,12 @@ impl SandboxAnswer {
         Self::of(StatusCode::OK, "application/x-ndjson", text.into_bytes())
     }
 
+    pub(crate) fn empty(status: StatusCode) -> Self {
+        Self::of(status, "text/plain", Vec::new())
+    }
+
     pub(crate) fn redirect(status: StatusCode, location: &str) -> Self {
-        let answer = Self::of(status, "text/plain", Vec::new());
+        let answer = Self::empty(status);
         match HeaderValue::from_str(location) {
             Ok(location) => answer.with(header::LOCATION, location),
             Err(_) => answer,
@@ -78,7 +82,6 @@ impl SandboxRefusal {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, message)
     }
 
-    /// Builds a 422 `invalid_data` with one message a field.
     pub(crate) fn invalid_data(parent: &str, problems: &[FieldProblem]) -> Self {
         Self::of(StatusCode::UNPROCESSABLE_ENTITY, to_problem(parent, problems))
     }
@@ -88,7 +91,6 @@ impl SandboxRefusal {
         Self::ensure(problems.is_empty(), || Self::invalid_data(parent, problems))
     }
 
-    /// Returns this refusal unless the condition holds.
     pub(crate) fn ensure(holds: bool, refusal: impl FnOnce() -> Self) -> Result<()> {
         if holds { Ok(()) } else { Err(refusal()) }
     }
@@ -99,10 +101,7 @@ impl SandboxRefusal {
     }
 
     pub(crate) fn field(context: &str, sub_code: &str, message: &str) -> Self {
-        let message = ProblemMessage::new("invalid_data", message)
-            .with_context(context)
-            .with_sub_code(sub_code);
-        Self::of(StatusCode::UNPROCESSABLE_ENTITY, Problem { messages: vec![message] })
+        Self::invalid_data("", &[FieldProblem::new(context, sub_code, message)])
     }
 
     /// Builds the 404 of a missing object: `Type[id]`.

@@ -107,20 +107,16 @@ fn is_numbered(map: &Map<String, Value>) -> bool {
     map.keys().zip(0_usize..).all(|(key, at)| *key == at.to_string())
 }
 
-/// Endpoints whose `method` may be an object, which then names its type (gateway-api, Payment
-/// method in a request).
+/// Endpoints whose `method` may be an object that names its type (gateway-api, Payment method).
 const WITH_METHOD: &str =
     "charge.create charge.refund credit.create recurring.create recurring.patch";
 
-/// Whole numbers that are no amounts: only an amount may be sent as a string (gateway-api,
-/// introduction).
+/// Whole numbers that are no amounts: only an amount may be a string (gateway-api, introduction).
 const INTEGER_FIELDS: &str = "exp_month exp_year interval_delay max_occurrences";
-
 /// Fields of a line item that are strings in requests (partner-api, POST /invoices).
 const LINE_TEXTS: &str = "rate_per_quantity quantity";
 
-/// Refuses everything in a request body that the documents do not allow. 422 with a message for
-/// each field.
+/// Refuses with 422, field by field, what the documents do not allow in a body.
 pub(crate) fn check_documented(cx: &ChangeUnit, endpoint: &str, body: &Value) -> Result<()> {
     if cx.is_public() {
         return Ok(());
@@ -190,8 +186,7 @@ fn join_path(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-/// Checks a token request: JSON, with one of two scopes (partner-api, POST /oauth/token). 400 for a
-/// form, for another scope and for none.
+/// Checks a token request: JSON with one of two scopes, else 400 (partner-api, POST /oauth/token).
 pub(crate) fn check_token_request(
     cx: &ChangeUnit,
     asked: &ParsedRequest,
@@ -263,7 +258,6 @@ impl ControlOrder {
         Ok(())
     }
 
-    /// Sets the target to a text, if given.
     pub(crate) fn set_text(&self, name: &str, target: &mut String) {
         if let Some(text) = self.text(name) {
             text.clone_into(target);

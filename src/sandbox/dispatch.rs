@@ -28,10 +28,8 @@ use crate::sandbox::state::store::ChangeUnit;
 
 /// Maximum body of a request to the service; a file in base64 fits.
 const BODY_BYTES_MAX: usize = 16 << 20;
-
 /// Maximum body of a control request; a snapshot is restored through it.
 const CONTROL_BYTES_MAX: usize = 1 << 30;
-
 /// Default `Retry-After` of a throttling fault, in milliseconds.
 const RETRY_AFTER_MS: u64 = 1_000;
 
@@ -61,7 +59,8 @@ impl Sandbox {
         if is_control {
             return response(router::serve(self, &parts, &body));
         }
-        let fault = self.fault_for(&parts);
+        let (method, path) = (parts.method.as_str(), parts.uri.path());
+        let fault = pick(&mut self.lock().faults, false, method, path);
         if let Some(FaultRule { kind: FaultKind::Delay, delay_ms, .. }) = &fault {
             tokio::time::sleep(Duration::from_millis(delay_ms.unwrap_or(0))).await;
         }
@@ -72,10 +71,6 @@ impl Sandbox {
             response.extensions_mut().insert(LostReplyMarker);
         }
         response
-    }
-
-    fn fault_for(&self, parts: &Parts) -> Option<FaultRule> {
-        pick(&mut self.lock().faults, false, parts.method.as_str(), parts.uri.path())
     }
 
     /// Serves one request; its changes are durable when this returns.
@@ -109,18 +104,14 @@ impl Sandbox {
             return (SandboxAnswer::from_refusal(&SandboxRefusal::server_error()), false);
         };
         let mut cx = self.cx(&live, now);
-        let answer = match fault.and_then(refusal_before) {
-            Some(answer) => answer,
-            None => match self.route(&mut cx, parts, body) {
-                Ok(answer) => answer,
-                Err(refusal) => {
-                    if !refusal.keeps_effects {
-                        cx = self.cx(&live, now);
-                    }
-                    pages::render_refusal(&cx, parts, &refusal)
-                }
-            },
-        };
+        let prevented = fault.and_then(refusal_before).map(Ok);
+        let answer = prevented.unwrap_or_else(|| self.route(&mut cx, parts, body));
+        let answer = answer.unwrap_or_else(|refusal| {
+            if !refusal.keeps_effects {
+                cx = self.cx(&live, now);
+            }
+            pages::render_refusal(&cx, parts, &refusal)
+        });
         let answer = fault.and_then(refusal_after).unwrap_or(answer);
         stored |= cx.is_changed();
         let logged = write_log(&mut cx, parts, &answer, fault, &live.faults);
@@ -219,21 +210,18 @@ fn is_shared(parts: &Parts) -> bool {
     parts.uri.path().split('/').filter(|part| !part.is_empty()).eq(PATH)
 }
 
-pub(crate) fn preflight(parts: &Parts) -> Option<SandboxAnswer> {
+fn preflight(parts: &Parts) -> Option<SandboxAnswer> {
     let asks = parts.method == Method::OPTIONS && is_shared(parts);
-    let answer = || {
-        SandboxAnswer::of(StatusCode::OK, "text/plain", Vec::new())
-            .with(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("POST"))
-            .with(
-                header::ACCESS_CONTROL_ALLOW_HEADERS,
-                HeaderValue::from_static("authorization, content-type"),
-            )
-            .with(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"))
-    };
-    asks.then(answer)
+    let headers = [
+        (header::ACCESS_CONTROL_ALLOW_METHODS, "POST"),
+        (header::ACCESS_CONTROL_ALLOW_HEADERS, "authorization, content-type"),
+        (header::ACCESS_CONTROL_MAX_AGE, "600"),
+    ];
+    let headers = headers.map(|(name, value)| (name, HeaderValue::from_static(value)));
+    asks.then(|| SandboxAnswer { headers: headers.into(), ..SandboxAnswer::empty(StatusCode::OK) })
 }
 
-pub(crate) fn allow_other_origins(parts: &Parts, answer: SandboxAnswer) -> SandboxAnswer {
+fn allow_other_origins(parts: &Parts, answer: SandboxAnswer) -> SandboxAnswer {
     if !is_shared(parts) {
         return answer;
     }

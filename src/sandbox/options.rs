@@ -39,20 +39,17 @@ pub enum DecisionMode {
 pub struct SandboxOptions {
     /// Source of the partner, the demo merchant, ids and keys.
     pub seed: u64,
-    /// Extent of the emulated service.
     pub surface: ServiceSurface,
     /// The clock underneath; the sandbox's own clock is ahead of it by the advanced time.
     pub clock: Arc<dyn Clock>,
     /// Start of the sandbox's time at the first opening; by default the clock's time.
     pub start: Option<DateTime<Utc>>,
-    /// Decider on applications.
     pub decide: DecisionMode,
     /// Base address of the links in invoice e-mails: `{portal_url}`.
     pub portal_url: String,
     /// The product brand in the default subjects of invoice e-mails (partner-api, POST /invoices).
     pub brand: String,
-    /// `{web_url}`: base address of the sign-up pages. Its scheme always counts; its host counts if
-    /// a request names none.
+    /// `{web_url}`: base address of the sign-up pages; its host counts if a request names none.
     pub web_url: String,
 }
 

@@ -25,15 +25,16 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; c
 
 /// Assets of the pages: path, type, content.
 pub(crate) const ASSETS: [(&str, &str, &str); 5] = [
-    ("/assets/pages.css", "text/css; charset=utf-8", STYLES),
+    ("/assets/pages.css", STYLE, STYLES),
     ("/assets/sign.js", SCRIPT, include_str!("pages/sign.js")),
     ("/assets/portal.js", SCRIPT, include_str!("pages/portal.js")),
     ("/assets/mail.js", SCRIPT, include_str!("pages/mail.js")),
     ("/assets/search.js", SCRIPT, include_str!("pages/search.js")),
 ];
 
-pub(crate) const SCRIPT: &str = "text/javascript; charset=utf-8";
-
+const STYLE: &str = "text/css; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+pub(crate) const HTML: &str = "text/html; charset=utf-8";
 /// The last line of every page and every e-mail.
 pub(crate) const FOOTER: &str = "This is a sandbox: no real money moves here.";
 
@@ -72,7 +73,7 @@ impl<'a> SandboxPage<'a> {
 
     pub(crate) fn answer_beneath(&self, root: &str, status: StatusCode) -> SandboxAnswer {
         let body = self.html(root).into_string().into_bytes();
-        let answer = SandboxAnswer::of(status, "text/html; charset=utf-8", body);
+        let answer = SandboxAnswer::of(status, HTML, body);
         let target = self.leads_to.as_ref().map(|origin| format!(" {origin}"));
         let headers = headers(&format!("{POLICY}{}", target.unwrap_or_default()));
         headers.into_iter().fold(answer, |answer, (name, value)| answer.with(name, value))
@@ -94,8 +95,7 @@ impl<'a> SandboxPage<'a> {
     }
 }
 
-/// Returns true for a request that asks for HTML by name, as browsers do. Programs accept anything,
-/// and get JSON.
+/// Returns true for a request that asks for HTML by name, as browsers do; programs get JSON.
 pub(crate) fn wants_page(parts: &Parts) -> bool {
     let lines = parts.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
     let mut ranges = lines.flat_map(|line| line.split(','));
@@ -179,14 +179,8 @@ const COMMANDS: [(&str, &str); 2] = [
     ("reckon plan", "Show what your files would change here:"),
 ];
 
-#[expect(clippy::unnecessary_wraps, reason = "other pages can fail")]
-pub(crate) fn start(cx: &mut ChangeUnit, _: &ParsedRequest) -> Result<SandboxAnswer> {
-    let brand = &cx.environment.options.brand;
-    Ok(SandboxPage::new(brand, "Payment sandbox", start_links()).answer(StatusCode::OK))
-}
-
-fn start_links() -> Markup {
-    html! {
+pub(crate) fn start(cx: &ChangeUnit) -> SandboxAnswer {
+    let inner = html! {
         p { "A complete emulator of the payment service, on your own machine. Its money, its cards and its e-mails are \
              not real." }
         ul.cards {
@@ -199,7 +193,9 @@ fn start_links() -> Markup {
             p.quiet { (about) }
             pre { (command) }
         }
-    }
+    };
+    let brand = &cx.environment.options.brand;
+    SandboxPage::new(brand, "Payment sandbox", inner).answer(StatusCode::OK)
 }
 
 /// Content security policy of a frame: only this origin's script and styles; any page may embed it.
@@ -213,16 +209,8 @@ pub(crate) const FILES: [(&str, &str, &str); 4] = [
         SCRIPT,
         include_str!("pages/hosted_fields/hosted-fields.js"),
     ),
-    (
-        "/hosted-fields/1.5.0/field.html",
-        "text/html; charset=utf-8",
-        include_str!("pages/hosted_fields/field.html"),
-    ),
-    (
-        "/hosted-fields/1.5.0/field.css",
-        "text/css; charset=utf-8",
-        include_str!("pages/hosted_fields/field.css"),
-    ),
+    ("/hosted-fields/1.5.0/field.html", HTML, include_str!("pages/hosted_fields/field.html")),
+    ("/hosted-fields/1.5.0/field.css", STYLE, include_str!("pages/hosted_fields/field.css")),
     ("/hosted-fields/1.5.0/field.js", SCRIPT, include_str!("pages/hosted_fields/field.js")),
 ];
 

@@ -38,7 +38,7 @@ use crate::sandbox::methods::saved_methods::{SAVED_BANKS, SAVED_CARDS};
 use crate::sandbox::methods::{saved_methods, tokens};
 use crate::sandbox::onboarding::{applications, page};
 use crate::sandbox::openapi::document;
-use crate::sandbox::openapi::route::{Route, RouteDoc, parts};
+use crate::sandbox::openapi::route::{Route, RouteDoc, RouteHandler, parts};
 use crate::sandbox::options::ServiceSurface;
 use crate::sandbox::pages::ASSETS;
 use crate::sandbox::payments::{charges, refunds, search, signatures};
@@ -72,23 +72,23 @@ impl Routes {
     fn partner(&mut self) {
         let exchange = self.read::<ExchangeToken>(auth::exchange_token);
         exchange.describe(|doc| doc.forms = Some(ServiceSurface::Public));
-        self.read::<GetCredentials>(accounts::credentials);
-        self.read::<ListBankAccounts>(accounts::bank_accounts);
+        self.read::<GetCredentials>(|cx, asked| accounts::credentials(cx, asked));
+        self.read::<ListBankAccounts>(|cx, asked| accounts::bank_accounts(cx, asked));
         self.write::<CreateContact>(contacts::create);
         self.write::<CreateInvoice>(invoices::create);
         self.write::<UploadFile>(invoices::upload_file);
         self.read::<GetFile>(invoices::get_file);
         self.read::<CreateContactHash>(contacts::create_hash);
         self.write::<CreateVaultMethod>(contacts::create_vault_method).public();
-        let older = self.read::<GetCredentials>(accounts::credentials).public();
-        older.pattern = parts("/api/v1/chargeio_credentials").collect();
+        let older = self.read::<GetCredentials>(|cx, asked| accounts::credentials(cx, asked));
+        older.public().pattern = parts("/api/v1/chargeio_credentials").collect();
         older.describe(|doc| doc.name = "credentials.get_by_older_path");
         self.read::<SubmitApplication>(applications::submit);
         self.read::<StartSignUp>(page::sign_up);
     }
 
     fn payment(&mut self) {
-        let token = self.add::<CreateToken>(tokens::create);
+        let token = self.add::<CreateToken>(Box::new(tokens::create));
         token.auth = Auth::None;
         token.describe(|doc| doc.forms = Some(ServiceSurface::Documented));
         self.read::<GetToken>(tokens::get);
@@ -96,7 +96,7 @@ impl Routes {
         self.write::<PatchCard>(|cx, asked, change| SAVED_CARDS.patch(cx, asked, change));
         self.read::<GetCard>(|cx, asked| SAVED_CARDS.get(cx, asked));
         self.read::<DeleteCard>(|cx, asked| SAVED_CARDS.delete(cx, asked));
-        self.read::<ListCards>(saved_methods::list_cards);
+        self.read::<ListCards>(|cx, asked| saved_methods::list_cards(cx, asked));
         self.write::<CreateBank>(saved_methods::create_bank);
         self.write::<PatchBank>(|cx, asked, change| SAVED_BANKS.patch(cx, asked, change));
         self.read::<GetBank>(|cx, asked| SAVED_BANKS.get(cx, asked));
@@ -123,29 +123,15 @@ impl Routes {
     }
 
     /// Adds a page for people: no credential, no JSON.
-    fn page(
-        &mut self,
-        method: Method,
-        path: &'static str,
-        handler: impl Fn(&mut ChangeUnit, &ParsedRequest) -> Result<SandboxAnswer>
-        + Send
-        + Sync
-        + 'static,
-    ) {
-        self.all.push(Route::new(method, path, Box::new(handler)));
+    fn page(&mut self, method: Method, path: &'static str, handler: RouteHandler) {
+        self.all.push(Route::new(method, path, handler));
     }
 
     /// Adds an endpoint whose handler makes the whole answer.
     #[expect(clippy::indexing_slicing, reason = "the route was pushed just before")]
-    fn add<E: Endpoint>(
-        &mut self,
-        handler: impl Fn(&mut ChangeUnit, &ParsedRequest) -> Result<SandboxAnswer>
-        + Send
-        + Sync
-        + 'static,
-    ) -> &mut Route {
+    fn add<E: Endpoint>(&mut self, handler: RouteHandler) -> &mut Route {
         let at = self.all.len();
-        let route = Route::new(E::METHOD, E::PATH, Box::new(handler));
+        let route = Route::new(E::METHOD, E::PATH, handler);
         self.all.push(Route { auth: E::AUTH, doc: Some(RouteDoc::of::<E>()), ..route });
         &mut self.all[at]
     }
@@ -155,7 +141,7 @@ impl Routes {
         &mut self,
         handler: impl Fn(&mut ChangeUnit, &ParsedRequest) -> Result<E::Reply> + Send + Sync + 'static,
     ) -> &mut Route {
-        self.add::<E>(move |cx, asked| SandboxAnswer::json(&handler(cx, asked)?))
+        self.add::<E>(Box::new(move |cx, asked| SandboxAnswer::json(&handler(cx, asked)?)))
     }
 
     /// Adds an endpoint with a typed body.
@@ -173,8 +159,7 @@ impl Routes {
         })
     }
 
-    /// Returns the route for a request, and its path parameters. 404 for an unknown path, 400 for a
-    /// known path with another method.
+    /// Returns the route and the path parameters. 404 for an unknown path, 400 for another method.
     pub(crate) fn find(&self, verb: &Verb, path: &str) -> Result<(&Route, Vec<String>)> {
         let (surface, parts) = (self.surface, parts(path).collect::<Vec<_>>());
         let fitting: Vec<&Route> = self.all.iter().filter(|route| route.fits(&parts)).collect();
@@ -198,10 +183,9 @@ impl Routes {
         self.write::<CreateCredit>(refunds::credit);
         self.write::<SignTransaction>(signatures::sign);
         self.read::<GetSignature>(signatures::get_signature).public();
-        self.add::<Deauthorise>(|cx, asked| {
-            auth::deauthorise(cx, asked)?;
-            Ok(SandboxAnswer::of(StatusCode::OK, "text/plain", Vec::new()))
-        });
+        self.add::<Deauthorise>(Box::new(|cx, asked| {
+            auth::deauthorise(cx, asked).map(|()| SandboxAnswer::empty(StatusCode::OK))
+        }));
     }
 
     fn merchant_settings(&mut self) {
@@ -218,10 +202,10 @@ impl Routes {
             merchant_settings::account(cx, asked, new, &AccountType::Check)
         });
         // The only endpoint that answers 204 without a body (service-facts, 4).
-        let purge = self.add::<PurgeTestData>(|cx, asked| {
+        let purge = self.add::<PurgeTestData>(Box::new(|cx, asked| {
             merchant_settings::purge(cx, asked, &body::parse_body(asked.json()?)?)?;
-            Ok(SandboxAnswer::of(StatusCode::NO_CONTENT, "text/plain", Vec::new()))
-        });
+            Ok(SandboxAnswer::empty(StatusCode::NO_CONTENT))
+        }));
         purge.public().describe(|doc| doc.status = StatusCode::NO_CONTENT);
         self.read::<GetStatus>(|_, _| Ok(GatewayStatus { status: "NORMAL".to_owned() })).public();
     }
@@ -242,17 +226,18 @@ impl Routes {
     }
 
     fn pages(&mut self) {
-        self.page(Method::Get, pages::START_PATH, pages::start);
-        self.page(Method::Get, page::PATH, page::show);
-        self.page(Method::Post, page::PATH, page::finish);
-        self.page(Method::Get, page::THANKS_PATH, |cx, _| Ok(page::thanks(cx)));
-        self.page(Method::Get, auth::CONSENT_PATH, auth::show_consent);
-        self.page(Method::Post, auth::CONSENT_PATH, auth::decide_consent);
-        self.page(Method::Get, portal::INVOICE, portal::show);
-        self.page(Method::Post, portal::PAY, portal::pay);
-        self.page(Method::Get, portal::CONTACT, portal::show_contact);
+        self.page(Method::Get, pages::START_PATH, Box::new(|cx, _| Ok(pages::start(cx))));
+        self.page(Method::Get, page::PATH, Box::new(page::show));
+        self.page(Method::Post, page::PATH, Box::new(page::finish));
+        self.page(Method::Get, page::THANKS_PATH, Box::new(|cx, _| Ok(page::thanks(cx))));
+        self.page(Method::Get, auth::CONSENT_PATH, Box::new(auth::show_consent));
+        self.page(Method::Post, auth::CONSENT_PATH, Box::new(auth::decide_consent));
+        self.page(Method::Get, portal::INVOICE, Box::new(portal::show));
+        self.page(Method::Post, portal::PAY, Box::new(portal::pay));
+        self.page(Method::Get, portal::CONTACT, Box::new(portal::show_contact));
         for (path, content_type, content) in ASSETS.into_iter().chain(pages::FILES) {
-            self.page(Method::Get, path, move |_, _| Ok(pages::file(content_type, content)));
+            let file: RouteHandler = Box::new(move |_, _| Ok(pages::file(content_type, content)));
+            self.page(Method::Get, path, file);
         }
         let handler = Box::new(pages::surchargeable);
         let surcharge = Route::new(Method::Get, pages::SURCHARGEABLE, handler);

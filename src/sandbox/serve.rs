@@ -36,20 +36,15 @@ use crate::sandbox::webhooks::deliver_forever;
 
 /// Maximum time for a client's headers.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
-
 /// Maximum time for open requests after the shutdown.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Reasons why the sandbox cannot listen.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// Plain HTTP was requested on an address that other machines can reach.
     #[error("serve plain HTTP on {0}: only loopback addresses are allowed")]
     PlainNotLoopback(SocketAddr),
-    /// The address cannot be bound.
     #[error("listen on {address}: {source}")]
     Listen { address: SocketAddr, source: io::Error },
-    /// The certificate authority cannot be read or made.
     #[error("set up the certificate authority in {directory}: {source}")]
     Authority { directory: PathBuf, source: io::Error },
 }
@@ -82,7 +77,6 @@ impl BoundAddress {
     }
 }
 
-/// A listening sandbox.
 #[derive(Debug)]
 pub struct ListeningSandbox {
     /// Its URL, without a trailing slash.
@@ -94,8 +88,7 @@ pub struct ListeningSandbox {
     pub done: JoinHandle<io::Result<()>>,
 }
 
-/// Serves at a bound address until `shutdown` ends. The authority is kept in `state_dir`. Must be
-/// called within a tokio runtime.
+/// Serves until `shutdown` ends; the authority is kept in `state_dir`. Needs a tokio runtime.
 pub fn serve(
     sandbox: &Sandbox,
     place: BoundAddress,
@@ -109,9 +102,9 @@ pub fn serve(
     let stop = handle.clone();
     let router = sandbox.router();
     let (ca, work) = if plain_http {
-        let mut server =
-            axum_server::from_tcp(listener).map_err(failed)?.handle(handle).http1_only();
-        set_timeout(server.http_builder());
+        let server = axum_server::from_tcp(listener).map_err(failed)?;
+        let mut server = server.handle(handle).http1_only();
+        server.http_builder().http1().timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
         (None, tokio::spawn(server.serve(connections(router))))
     } else {
         let authority = |source| ServeError::Authority { directory: state_dir.to_owned(), source };
@@ -119,7 +112,7 @@ pub fn serve(
         let config = RustlsConfig::from_config(Arc::new(config));
         let server = axum_server::tls_rustls::from_tcp_rustls(listener, config).map_err(failed)?;
         let mut server = server.handle(handle).http1_only();
-        set_timeout(server.http_builder());
+        server.http_builder().http1().timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
         (Some(ca), tokio::spawn(server.serve(connections(router))))
     };
     let posting = deliver_forever(sandbox.clone());
@@ -135,12 +128,6 @@ pub fn serve(
     Ok(ListeningSandbox { url, address, ca, done })
 }
 
-type Builder = hyper_util::server::conn::auto::Builder<hyper_util::rt::TokioExecutor>;
-
-fn set_timeout(builder: &mut Builder) {
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
-}
-
 /// Error that closes a connection without an answer.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("a fault dropped the connection")]
@@ -149,8 +136,7 @@ struct DroppedConnection;
 type ConnectionService =
     tower::util::BoxCloneService<Request<Incoming>, Response, DroppedConnection>;
 
-/// Returns the service of each connection: the router, with an error for an answer that must not
-/// arrive.
+/// Returns the service of each connection: the router, with an error for a dropped answer.
 fn connections(
     router: Router,
 ) -> impl tower::Service<
@@ -180,7 +166,6 @@ fn connections(
 
 /// The certificate that clients are configured to trust.
 const CERTIFICATE_FILE: &str = "ca.pem";
-
 /// The private key, readable only by its owner.
 const KEY_FILE: &str = "ca.key";
 const NAME: &str = "reckon sandbox authority";
@@ -188,7 +173,7 @@ const OWN_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 /// Returns the path of the authority's certificate, and a TLS configuration (1.2 or later) with a
 /// fresh server certificate signed by it. Makes the authority if the directory has none.
-pub(crate) fn server_config(directory: &Path) -> io::Result<(PathBuf, ServerConfig)> {
+fn server_config(directory: &Path) -> io::Result<(PathBuf, ServerConfig)> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
     let certificate = directory.join(CERTIFICATE_FILE);
     let key = load_or_make(&certificate, &directory.join(KEY_FILE))?;
@@ -216,8 +201,7 @@ fn authority() -> io::Result<CertificateParams> {
     Ok(params)
 }
 
-/// Loads or makes the authority's key. The certificate is written last: without it, a key does not
-/// count.
+/// Loads or makes the authority's key. The certificate, written last, makes a key count.
 fn load_or_make(certificate: &Path, key: &Path) -> io::Result<KeyPair> {
     if certificate.exists() {
         let text = fs::read_to_string(key)?;

@@ -1,8 +1,7 @@
 //! A complete emulator of the payment service, so that everything can be tried on a laptop: its
 //! state in memory, its units of change, and its clock.
 //!
-//! A billing tool must be rehearsed against an emulator that keeps the service's rules and fails
-//! on demand. Guarantees:
+//! It keeps the service's rules and fails on demand. Guarantees:
 //!
 //! - One request at a time reads and changes the state; an answered change is stored. One flush of
 //!   the index serves all requests that wait for one.
@@ -67,13 +66,10 @@ pub(crate) struct LockedState {
     pub(crate) next_due: Option<DateTime<Utc>>,
 }
 
-/// Reasons why a sandbox cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
-    /// The index failed.
     #[error("open the sandbox's state: {0}")]
     Index(#[from] IndexError),
-    /// The stored state cannot be parsed.
     #[error("open the sandbox's state: a stored value cannot be read")]
     Unreadable,
 }
@@ -85,8 +81,7 @@ impl From<SandboxRefusal> for SandboxError {
 }
 
 impl Sandbox {
-    /// Opens the state in `index`; an empty index gets the partner and the demo merchant of the
-    /// seed.
+    /// Opens the state in `index`; an empty one gets the partner and the demo merchant of the seed.
     pub fn open(index: Arc<dyn Index>, options: SandboxOptions) -> Result<Self, SandboxError> {
         let seed = *sha256(format!("sandbox seed {}", options.seed).as_bytes()).as_bytes();
         let routes = Routes::new(options.surface);
@@ -177,8 +172,7 @@ fn first_due(index: &dyn Index) -> Result<Option<DateTime<Utc>>> {
     Ok(key.and_then(|key| objects::timer_moment(&key)))
 }
 
-/// Shared flush. A request that applied a change takes a number, and waits until a flush that began
-/// after the change has ended.
+/// Shared flush: a change takes a number, and waits for a flush that began after the change.
 #[derive(Debug, Default)]
 pub(crate) struct GroupFlush {
     applied: AtomicU64,
@@ -234,7 +228,7 @@ impl Sandbox {
     }
 
     /// Notifies the followers of this clock, if it was moved.
-    pub(crate) fn notify_clock(&self, live: &LockedState) {
+    fn notify_clock(&self, live: &LockedState) {
         let now = live.meta.settings.offset_ms;
         self.inner.ahead.send_if_modified(|told| std::mem::replace(told, now) != now);
     }
@@ -243,8 +237,7 @@ impl Sandbox {
         with_offset(self.inner.environment.options.clock.now(), live.meta.settings.offset_ms)
     }
 
-    /// Runs everything that is due until `until`, in order, each entry at its own moment. Returns
-    /// true if anything ran.
+    /// Runs what is due until `until`, each entry at its own moment. Returns true if anything ran.
     pub(crate) fn catch_up(&self, live: &mut LockedState, until: DateTime<Utc>) -> Result<bool> {
         let mut happened = false;
         while let Some(moment) = live.next_due.filter(|moment| *moment <= until) {
@@ -270,8 +263,7 @@ impl Sandbox {
         self.commit(live, cx)
     }
 
-    /// Moves the clock to `target`, which may not lie in the past; everything due in between runs
-    /// first.
+    /// Moves the clock to `target`, not into the past; everything due in between runs first.
     pub(crate) fn move_to(&self, live: &mut LockedState, target: DateTime<Utc>) -> Result<()> {
         let now = self.now(live);
         let backwards = || SandboxRefusal::invalid("Time does not go back");
@@ -286,7 +278,7 @@ impl Sandbox {
 }
 
 /// Runs one entry; the change happens at the entry's moment.
-pub(crate) fn run_timer(cx: &mut ChangeUnit, key: &str, due: &TimerEntry) -> Result<()> {
+fn run_timer(cx: &mut ChangeUnit, key: &str, due: &TimerEntry) -> Result<()> {
     use {TimerEntry as E, TransactionTransition as T};
     cx.remove(key);
     match due {

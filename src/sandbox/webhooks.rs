@@ -130,7 +130,6 @@ fn pick_fault(live: &mut LockedState, cx: &mut ChangeUnit, url: &str) -> Result<
 }
 
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
-
 /// Maximum time for a receiver's answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
 

@@ -30,15 +30,12 @@ pub const OWNER_TITLES: &[&str] = &[
 ];
 /// The two tests of a complete application (partner-api, States and transitions).
 pub const TESTS: &[&str] = &["validate", "fail"];
-
 /// Required fields of a sign-up; the applicant adds the rest (partner-api, the sign-up endpoint).
 pub const SIGN_UP_REQUIRED: [&str; 3] = ["reference", "plan", "email"];
-
 /// Value of `has_dba` where it is not given.
 pub const HAS_DBA_DEFAULT: bool = false;
 /// Value of `owner_percentage_of_ownership` where it is not given.
 pub const OWNERSHIP_DEFAULT: i64 = 100;
-
 /// The property that carries the second owner.
 pub const SECOND_OWNER: &str = "second_owner";
 

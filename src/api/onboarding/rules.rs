@@ -127,19 +127,15 @@ type FieldFault = Option<(&'static str, String)>;
 fn fault(of: FieldType, value: &Value) -> FieldFault {
     let invalid = |wrong: bool, text: &str| wrong.then(|| ("invalid", text.to_owned()));
     match (of, value) {
-        (FieldType::Integer(min, max), value) => integer_fault(value, min, max),
+        (FieldType::Integer(min, max), value) => match value.as_i64() {
+            None => invalid(true, "is not an integer"),
+            Some(number) if (min..=max).contains(&number) => None,
+            Some(_) => Some(("number_out_of_range", format!("is not between {min} and {max}"))),
+        },
         (FieldType::Boolean, value) => invalid(!value.is_boolean(), "is not true or false"),
         (of, Value::String(text)) => text_fault(of, text.trim()),
         (FieldType::Date, _) => invalid(true, "is not a date such as 2026-11-30"),
         (_, _) => invalid(true, "is not a text"),
-    }
-}
-
-fn integer_fault(value: &Value, min: i64, max: i64) -> FieldFault {
-    match value.as_i64() {
-        None => Some(("invalid", "is not an integer".to_owned())),
-        Some(number) if (min..=max).contains(&number) => None,
-        Some(_) => Some(("number_out_of_range", format!("is not between {min} and {max}"))),
     }
 }
 
@@ -186,10 +182,9 @@ fn too_long(of: FieldType, text: &str) -> FieldFault {
 fn postal_fault(text: &str) -> FieldFault {
     let mut problems = FieldProblems::default();
     problems.postal_code("", Some(text));
-    let problem = problems.into_list().pop()?;
-    let is_length = problem.sub_code == "invalid_length";
-    let sub_code = if is_length { "invalid_length" } else { "invalid" };
-    Some((sub_code, if is_length { "length is invalid" } else { "is invalid" }.to_owned()))
+    let is_length = problems.into_list().pop()?.sub_code == "invalid_length";
+    let invalid = ("invalid", "is invalid".to_owned());
+    Some(if is_length { ("invalid_length", "length is invalid".to_owned()) } else { invalid })
 }
 
 fn code_fault(text: &str, fault: &str, is_known: impl Fn(&str) -> bool) -> FieldFault {
@@ -230,7 +225,6 @@ pub(crate) fn signature_fault(text: &str) -> Option<String> {
 const BASE64_LENGTH_MIN: usize = 12;
 /// Shortest base64 with padding, which no word has.
 const PADDED_LENGTH_MIN: usize = 8;
-
 /// The last letter of the Latin blocks: a decoded text holds no later letters.
 const LATIN_MAX: char = '\u{24f}';
 
@@ -288,6 +282,7 @@ fn starts_with_escape(text: &str) -> bool {
         bytes.push(byte);
         rest = after;
         if let Ok(read) = std::str::from_utf8(&bytes) {
+            let is_unreserved = |c: char| c.is_ascii_alphanumeric() || "-._~".contains(c);
             return !read.chars().all(is_unreserved);
         }
         if bytes.len() == 4 {
@@ -295,10 +290,6 @@ fn starts_with_escape(text: &str) -> bool {
         }
     }
     false
-}
-
-fn is_unreserved(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '~')
 }
 
 /// Returns the byte of a `%XX` at the start, and the rest of the text.

@@ -25,11 +25,11 @@ async fn without_a_429_there_is_no_limit() {
 async fn a_429_halves_what_was_given_before() {
     let (mut bucket, now) = (Bucket::new(Instant::now()), Instant::now());
     drain(&mut bucket, now, 100);
-    bucket.record_throttle(now, None, now);
+    bucket.record_throttle(now, Duration::ZERO, now);
     let given = over(&mut bucket, now, 1_000);
     assert!((45..=51).contains(&given), "{given}");
     let later = now + Duration::from_secs(1);
-    bucket.record_throttle(later, None, later);
+    bucket.record_throttle(later, Duration::ZERO, later);
     let given = over(&mut bucket, later, 1_000);
     assert!((20..=26).contains(&given), "{given}");
 }
@@ -40,7 +40,7 @@ async fn calls_that_were_under_way_together_halve_once() {
     drain(&mut bucket, now, 64);
     let answered = now + Duration::from_millis(50);
     for _ in 0..16 {
-        bucket.record_throttle(now, None, answered);
+        bucket.record_throttle(now, Duration::ZERO, answered);
     }
     let given = over(&mut bucket, answered, 1_000);
     assert!((28..=33).contains(&given), "{given}");
@@ -50,7 +50,7 @@ async fn calls_that_were_under_way_together_halve_once() {
 async fn the_rate_has_a_floor_and_grows_until_there_is_no_limit() {
     let (mut bucket, now) = (Bucket::new(Instant::now()), Instant::now());
     for _ in 0..40 {
-        bucket.record_throttle(now, None, now);
+        bucket.record_throttle(now, Duration::ZERO, now);
     }
     assert_eq!(over(&mut bucket, now, 1_900), 1, "one call in two seconds, then one more");
     let later = now + Duration::from_secs(20);
@@ -66,8 +66,8 @@ async fn the_rate_has_a_floor_and_grows_until_there_is_no_limit() {
 async fn a_wait_that_the_service_asks_for_stops_every_call() {
     let (mut bucket, now) = (Bucket::new(Instant::now()), Instant::now());
     drain(&mut bucket, now, 1_000);
-    bucket.record_throttle(now, Some(Duration::from_secs(30)), now);
-    bucket.record_throttle(now, Some(Duration::from_secs(2)), now);
+    bucket.record_throttle(now, Duration::from_secs(30), now);
+    bucket.record_throttle(now, Duration::from_secs(2), now);
     assert_eq!(bucket.take(now), Err(Duration::from_secs(30)), "the longer wait counts");
     assert_eq!(over(&mut bucket, now, 30_000), 0);
     assert!(drain(&mut bucket, now + Duration::from_secs(30), 1_000) >= 1);
@@ -80,7 +80,7 @@ async fn a_wait_that_the_service_asks_for_stops_every_call() {
 async fn the_wait_that_is_told_is_enough() {
     let (mut bucket, now) = (Bucket::new(Instant::now()), Instant::now());
     drain(&mut bucket, now, 7);
-    bucket.record_throttle(now, None, now);
+    bucket.record_throttle(now, Duration::ZERO, now);
     let mut at = now;
     for _ in 0..20 {
         let Err(wait) = bucket.take(at) else { continue };

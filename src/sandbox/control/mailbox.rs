@@ -12,12 +12,11 @@ use serde_json::{Value, json};
 
 use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::invoicing::mail::{self, StoredEmail};
-use crate::sandbox::pages::{self, ASSETS, SandboxPage, moment, wants_page};
+use crate::sandbox::pages::{self, ASSETS, HTML, SandboxPage, moment, wants_page};
 use crate::sandbox::state::store::ChangeUnit;
 
 const ROOT: &str = "/_sandbox";
 const MAILBOX: &str = "/_sandbox/mailbox";
-
 /// E-mails in the HTML list, the newest; JSON lists all.
 const LISTED_MAX: usize = 200;
 
@@ -34,7 +33,10 @@ pub(crate) fn show(cx: &ChangeUnit, parts: &Parts, which: &[&str]) -> Result<San
     let is_page = wants_page(parts);
     let answer = match which {
         [] if is_page => list(cx)?,
-        [] => list_json(cx)?,
+        [] => {
+            let mails = mail::all(cx)?.into_iter().map(|(number, mail)| with_page(number, mail));
+            SandboxAnswer::json(&json!({ "messages": mails.collect::<Vec<_>>() }))?
+        }
         [number] if is_page => page(cx, number)?,
         [number] => one(cx, number)?,
         [number, "html"] => document(cx, number)?,
@@ -50,14 +52,9 @@ pub(crate) fn asset(name: &str) -> Result<SandboxAnswer> {
     Ok(pages::file(content_type, content))
 }
 
-fn list_json(cx: &ChangeUnit) -> Result<SandboxAnswer> {
-    let mails = mail::all(cx)?.into_iter().map(|(number, mail)| with_page(number, mail));
-    SandboxAnswer::json(&json!({ "messages": mails.collect::<Vec<_>>() }))
-}
-
 fn one(cx: &ChangeUnit, number: &str) -> Result<SandboxAnswer> {
-    let (number, mail) =
-        find(cx, number)?.ok_or_else(|| SandboxRefusal::not_found("Mail", number))?;
+    let missing = || SandboxRefusal::not_found("Mail", number);
+    let (number, mail) = find(cx, number)?.ok_or_else(missing)?;
     SandboxAnswer::json(&with_page(number, mail))
 }
 
@@ -71,7 +68,7 @@ fn with_page(number: u64, mut mail: Value) -> Value {
 /// Returns the e-mail with this number, typed or as it is stored.
 fn find<T: DeserializeOwned>(cx: &ChangeUnit, number: &str) -> Result<Option<(u64, T)>> {
     let Ok(number) = number.parse::<u64>() else { return Ok(None) };
-    Ok(mail::get_by_number(cx, number)?.map(|mail| (number, mail)))
+    Ok(cx.get(&mail::key(number))?.map(|mail| (number, mail)))
 }
 
 fn list(cx: &ChangeUnit) -> Result<SandboxAnswer> {
@@ -86,7 +83,8 @@ fn list(cx: &ChangeUnit) -> Result<SandboxAnswer> {
             ol.mails { @for (number, mail) in &shown { (row(*number, mail)) } }
         }
     };
-    Ok(render_page(cx, StatusCode::OK, "Mailbox", inner, &[]))
+    let page = SandboxPage::new(&cx.environment.options.brand, "Mailbox", inner);
+    Ok(page.answer_beneath(ROOT, StatusCode::OK))
 }
 
 fn empty() -> Markup {
@@ -137,13 +135,13 @@ fn page(cx: &ChangeUnit, number: &str) -> Result<SandboxAnswer> {
         h2 { "The same as plain text" }
         pre { (mail.text) }
     };
-    Ok(render_page(cx, StatusCode::OK, "E-mail", inner, &["/assets/mail.js"]))
+    let page = SandboxPage::new(&cx.environment.options.brand, "E-mail", inner);
+    Ok(page.scripts(&["/assets/mail.js"]).answer_beneath(ROOT, StatusCode::OK))
 }
 
 fn document(cx: &ChangeUnit, number: &str) -> Result<SandboxAnswer> {
     let Some((_, mail)) = find::<StoredEmail>(cx, number)? else { return Ok(unknown(cx)) };
-    let answer =
-        SandboxAnswer::of(StatusCode::OK, "text/html; charset=utf-8", mail.html.into_bytes());
+    let answer = SandboxAnswer::of(StatusCode::OK, HTML, mail.html.into_bytes());
     Ok(answer
         .with(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY))
         .with(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
@@ -156,17 +154,6 @@ fn unknown(cx: &ChangeUnit) -> SandboxAnswer {
         p { "This e-mail does not exist." }
         p.back { a href=(MAILBOX) { "All e-mails" } }
     };
-    render_page(cx, StatusCode::NOT_FOUND, "Not found", inner, &[])
-}
-
-fn render_page(
-    cx: &ChangeUnit,
-    status: StatusCode,
-    title: &str,
-    inner: Markup,
-    scripts: &[&str],
-) -> SandboxAnswer {
-    SandboxPage::new(&cx.environment.options.brand, title, inner)
-        .scripts(scripts)
-        .answer_beneath(ROOT, status)
+    let page = SandboxPage::new(&cx.environment.options.brand, "Not found", inner);
+    page.answer_beneath(ROOT, StatusCode::NOT_FOUND)
 }

@@ -12,8 +12,7 @@ use crate::base::money::Currency;
 use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::body::{ControlOrder, PerAccount};
 use crate::sandbox::merchants::accounts::deposits;
-use crate::sandbox::merchants::auth::parse_range;
-use crate::sandbox::merchants::auth::{client_id, client_secret, issue_code};
+use crate::sandbox::merchants::auth::{client_id, client_secret, issue_code, parse_range};
 use crate::sandbox::merchants::merchant::MerchantRecord;
 use crate::sandbox::merchants::policy::{MerchantPolicy, is_payment_field};
 use crate::sandbox::merchants::processing::AccountRecord;
@@ -25,7 +24,16 @@ const ROLES: [&str; 3] = ["administrator", "developer", "owner"];
 
 /// GET of all credentials that a test needs: the partner's, and every merchant's keys.
 pub(crate) fn credentials(cx: &ChangeUnit) -> Result<SandboxAnswer> {
-    let merchants: Vec<Value> = cx.merchants()?.iter().map(show_merchant).collect();
+    let show = |record: &MerchantRecord| {
+        json!({
+            "name": record.name,
+            "timezone": record.timezone,
+            "test": show_keys(record, MerchantMode::Test),
+            "live": show_keys(record, MerchantMode::Live),
+            "bank_accounts": deposits(record),
+        })
+    };
+    let merchants: Vec<Value> = cx.merchants()?.iter().map(show).collect();
     SandboxAnswer::json(&json!({
         "partner": {
             "client_id": client_id(&cx.environment),
@@ -35,16 +43,6 @@ pub(crate) fn credentials(cx: &ChangeUnit) -> Result<SandboxAnswer> {
         },
         "merchants": merchants,
     }))
-}
-
-fn show_merchant(record: &MerchantRecord) -> Value {
-    json!({
-        "name": record.name,
-        "timezone": record.timezone,
-        "test": show_keys(record, MerchantMode::Test),
-        "live": show_keys(record, MerchantMode::Live),
-        "bank_accounts": deposits(record),
-    })
 }
 
 fn show_keys(record: &MerchantRecord, mode: MerchantMode) -> Value {
@@ -99,13 +97,12 @@ pub(crate) fn add_account(cx: &mut ChangeUnit, order: &ControlOrder) -> Result<S
     let currency = currency.map_err(|_| SandboxRefusal::invalid("Unknown currency"))?;
     let merchant = cx.merchant_named(merchant, None)?;
     let what = format!("{}/{name}", kind.as_str());
-    let new = AccountRecord::derive(&cx.environment.seed, &merchant.name, mode, &what, kind);
     let new = AccountRecord {
         name: name.to_owned(),
         currency: currency.unwrap_or(Currency::USD).code().to_owned(),
         primary: order.flag("primary").unwrap_or(false),
         trust: order.flag("trust_account").unwrap_or(false),
-        ..new
+        ..AccountRecord::derive(&cx.environment.seed, &merchant.name, mode, &what, kind)
     };
     cx.add_account(merchant, mode, &new)?;
     SandboxAnswer::json(&show_account(&new))
@@ -230,10 +227,9 @@ impl PolicyOrder<'_> {
     }
 
     fn set_origins(&self, policy: &mut MerchantPolicy) -> Result<()> {
+        let field = "api_allowed_ip_address_ranges";
         let help = "api_allowed_ip_address_ranges is a list of ranges";
-        let ranges: Option<Vec<String>> =
-            self.order.typed("api_allowed_ip_address_ranges", help)?;
-        if let Some(ranges) = ranges {
+        if let Some(ranges) = self.order.typed::<Vec<String>>(field, help)? {
             need_ranges(ranges.iter())?;
             policy.allowed_addresses = ranges;
         }

@@ -16,6 +16,7 @@ use crate::base::local::non_local_reason;
 use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::body::ControlOrder;
 use crate::sandbox::control::{mailbox, merchants, triggers};
+use crate::sandbox::onboarding::record;
 use crate::sandbox::request::pairs;
 use crate::sandbox::server::{LockedState, Sandbox};
 use crate::sandbox::state::faults::{FAULTS, FaultRule};
@@ -53,9 +54,10 @@ fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<SandboxAnswer>
         ("POST", ["applications", id, "decision"]) => {
             change(sandbox, |cx| triggers::decide_application(cx, id, &order()?))
         }
-        ("DELETE", ["applications", id]) => {
-            change(sandbox, |cx| triggers::delete_application(cx, id))
-        }
+        ("DELETE", ["applications", id]) => change(sandbox, |cx| {
+            record::delete(cx, id)?;
+            SandboxAnswer::json(&json!({}))
+        }),
         ("POST", ["transactions", id, "settlement"]) => {
             change(sandbox, |cx| triggers::settle(cx, id, &order()?))
         }
@@ -74,7 +76,7 @@ fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<SandboxAnswer>
         ("GET", ["faults"]) => faults(sandbox),
         ("POST", ["faults"]) => {
             let order = order()?;
-            change_locked(sandbox, |live, cx| add_fault(live, cx, &order))
+            change_locked(sandbox, |live, cx| add_fault(live, cx, order.value()))
         }
         ("DELETE", ["faults"]) => change_locked(sandbox, |live, cx| remove_faults(live, cx, None)),
         ("DELETE", ["faults", id]) => {
@@ -82,15 +84,15 @@ fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<SandboxAnswer>
         }
         ("GET", ["objects", kind]) => read(sandbox, |cx| objects(cx, kind)),
         ("GET", ["ledger"]) => read(sandbox, |cx| SandboxAnswer::json(&logs::render_ledger(cx)?)),
-        ("GET", ["requests"]) => {
-            let query = pairs(parts.uri.query().unwrap_or_default());
-            read(sandbox, |cx| requests(cx, &query))
-        }
+        ("GET", ["requests"]) => read(sandbox, |cx| requests(cx, parts)),
         ("GET", ["scenario"]) => read(sandbox, scenario),
         ("POST", ["scenario"]) => change(sandbox, |cx| record_scenario(cx, &order()?)),
         ("GET", ["mailbox", which @ ..]) => read(sandbox, |cx| mailbox::show(cx, parts, which)),
         ("GET", ["assets", name]) => mailbox::asset(name),
-        ("POST", ["reset"]) => reset(sandbox),
+        ("POST", ["reset"]) => {
+            sandbox.start_over()?;
+            SandboxAnswer::json(&json!({}))
+        }
         ("GET", ["snapshot"]) => snapshot(sandbox),
         ("POST", ["restore"]) => restore(sandbox, body),
         _ => Err(SandboxRefusal::no_path()),
@@ -131,13 +133,12 @@ fn change_locked(
     Ok(answer)
 }
 
-pub(crate) fn clock(cx: &ChangeUnit) -> Result<SandboxAnswer> {
+fn clock(cx: &ChangeUnit) -> Result<SandboxAnswer> {
     SandboxAnswer::json(&json!({ "now": timestamp(&cx.now) }))
 }
 
-/// `{"advance":"P30D"}` or `{"set":"2027-01-01T00:00:00Z"}`; answers once everything due in between
-/// has happened.
-pub(crate) fn set_clock(sandbox: &Sandbox, order: &ControlOrder) -> Result<SandboxAnswer> {
+/// `{"advance":"P30D"}` or `{"set":"2027-01-01T00:00:00Z"}`; everything due in between runs first.
+fn set_clock(sandbox: &Sandbox, order: &ControlOrder) -> Result<SandboxAnswer> {
     let target = {
         let mut live = sandbox.lock();
         let now = sandbox.now(&live);
@@ -161,32 +162,25 @@ pub(crate) fn set_clock(sandbox: &Sandbox, order: &ControlOrder) -> Result<Sandb
 fn add_duration(time: DateTime<Utc>, duration: &str) -> Option<DateTime<Utc>> {
     let text = duration.strip_prefix('P').filter(|text| !text.is_empty())?;
     let (date, clock) = text.split_once('T').unwrap_or((text, ""));
-    let mut months: u32 = 0;
-    let mut seconds: i64 = 0;
-    for (number, unit) in parts(date)? {
-        match unit {
-            'Y' => months = months.checked_add(number.checked_mul(12)?)?,
-            'M' => months = months.checked_add(number)?,
-            'W' => seconds = add(seconds, number, 604_800)?,
-            'D' => seconds = add(seconds, number, 86_400)?,
-            _ => return None,
-        }
-    }
-    for (number, unit) in parts(clock)? {
-        let of_unit = match unit {
-            'H' => 3600,
-            'M' => 60,
-            'S' => 1,
+    let date = parts(date)?.into_iter().map(|part| (true, part));
+    let clock = parts(clock)?.into_iter().map(|part| (false, part));
+    let (mut months, mut seconds) = (0_u32, 0_i64);
+    for (is_date, (number, unit)) in date.chain(clock) {
+        let (of_month, of_second) = match (is_date, unit) {
+            (true, 'Y') => (12, 0),
+            (true, 'M') => (1, 0),
+            (true, 'W') => (0, 604_800),
+            (true, 'D') => (0, 86_400),
+            (false, 'H') => (0, 3600),
+            (false, 'M') => (0, 60),
+            (false, 'S') => (0, 1),
             _ => return None,
         };
-        seconds = add(seconds, number, of_unit)?;
+        months = months.checked_add(number.checked_mul(of_month)?)?;
+        seconds = seconds.checked_add(i64::from(number).checked_mul(of_second)?)?;
     }
     let time = time.checked_add_months(Months::new(months))?;
     time.checked_add_signed(TimeDelta::try_seconds(seconds)?)
-}
-
-fn add(seconds: i64, number: u32, of_unit: i64) -> Option<i64> {
-    seconds.checked_add(i64::from(number).checked_mul(of_unit)?)
 }
 
 fn parts(text: &str) -> Option<Vec<(u32, char)>> {
@@ -204,14 +198,14 @@ fn parts(text: &str) -> Option<Vec<(u32, char)>> {
 }
 
 /// GET of the sandbox's choices where the service's documents leave one open.
-pub(crate) fn settings(cx: &ChangeUnit) -> Result<SandboxAnswer> {
+fn settings(cx: &ChangeUnit) -> Result<SandboxAnswer> {
     SandboxAnswer::json(&json!({
         "duplicate_source_id": cx.settings.duplicate_source_id,
         "paying_minutes": cx.settings.paying_minutes,
     }))
 }
 
-pub(crate) fn set_settings(cx: &mut ChangeUnit, order: &ControlOrder) -> Result<SandboxAnswer> {
+fn set_settings(cx: &mut ChangeUnit, order: &ControlOrder) -> Result<SandboxAnswer> {
     let help = "duplicate_source_id is `same` or `refuse`";
     order.set("duplicate_source_id", help, &mut cx.settings.duplicate_source_id)?;
     let help = "paying_minutes is a whole number of minutes";
@@ -224,14 +218,14 @@ const SCENARIO: &str = "m/scenario";
 
 /// `{digest, requests}`: the digest of the scenario that was played completely, so that a second
 /// start does not play it again, and the number of stored requests.
-pub(crate) fn scenario(cx: &ChangeUnit) -> Result<SandboxAnswer> {
+fn scenario(cx: &ChangeUnit) -> Result<SandboxAnswer> {
     let digest: Option<String> = cx.get(SCENARIO)?;
     let requests = cx.entries("request/")?.len();
     SandboxAnswer::json(&json!({ "digest": digest, "requests": requests }))
 }
 
 /// `{digest}`: records that this scenario was played completely.
-pub(crate) fn record_scenario(cx: &mut ChangeUnit, order: &ControlOrder) -> Result<SandboxAnswer> {
+fn record_scenario(cx: &mut ChangeUnit, order: &ControlOrder) -> Result<SandboxAnswer> {
     cx.put(SCENARIO, &order.need::<String>("digest", "Name a digest")?)?;
     SandboxAnswer::json(&json!({}))
 }
@@ -245,12 +239,7 @@ struct SandboxSnapshot {
     entries: Map<String, Value>,
 }
 
-pub(crate) fn reset(sandbox: &Sandbox) -> Result<SandboxAnswer> {
-    sandbox.start_over()?;
-    SandboxAnswer::json(&json!({}))
-}
-
-pub(crate) fn snapshot(sandbox: &Sandbox) -> Result<SandboxAnswer> {
+fn snapshot(sandbox: &Sandbox) -> Result<SandboxAnswer> {
     let _whole = sandbox.lock();
     let mut entries = Map::new();
     for (key, value) in sandbox.inner.index.scan(b"")? {
@@ -265,7 +254,7 @@ pub(crate) fn snapshot(sandbox: &Sandbox) -> Result<SandboxAnswer> {
 }
 
 /// Replaces the state by a snapshot's. A snapshot of another seed has other keys and is refused.
-pub(crate) fn restore(sandbox: &Sandbox, body: &[u8]) -> Result<SandboxAnswer> {
+fn restore(sandbox: &Sandbox, body: &[u8]) -> Result<SandboxAnswer> {
     let snapshot: SandboxSnapshot = serde_json::from_slice(body)
         .map_err(|_| SandboxRefusal::malformed_body("Body is not a snapshot"))?;
     if snapshot.version != VERSION || snapshot.seed != sandbox.inner.environment.options.seed {
@@ -296,27 +285,22 @@ const KINDS: [(&str, ObjectKind); 12] = [
 ];
 
 /// Lists every object of a kind in order of creation, with merchant and mode, one object a line.
-pub(crate) fn objects(cx: &ChangeUnit, kind: &str) -> Result<SandboxAnswer> {
+fn objects(cx: &ChangeUnit, kind: &str) -> Result<SandboxAnswer> {
     let known = KINDS.iter().find(|(path, _)| *path == kind);
     let (_, kind) = known.ok_or_else(SandboxRefusal::no_path)?;
     let merchants = cx.merchants()?.into_iter().map(|merchant| (merchant.id, merchant.name));
     let names: BTreeMap<String, String> = merchants.collect();
     let all = cx.all::<Map<String, Value>, Value>(*kind)?.into_iter();
-    let lines: Vec<Value> = all.map(|kept| object_line(kept, &names)).collect();
-    Ok(SandboxAnswer::lines(&lines))
+    let lines = all.map(|Stored { mut object, owner, .. }| {
+        object.insert("merchant".to_owned(), json!(names.get(&owner.merchant)));
+        object.insert("mode".to_owned(), json!(owner.mode));
+        Value::Object(object)
+    });
+    Ok(SandboxAnswer::lines(&lines.collect::<Vec<_>>()))
 }
 
-fn object_line(kept: Stored<Map<String, Value>, Value>, names: &BTreeMap<String, String>) -> Value {
-    let mut object = kept.object;
-    object.insert("merchant".to_owned(), json!(names.get(&kept.owner.merchant)));
-    object.insert("mode".to_owned(), json!(kept.owner.mode));
-    Value::Object(object)
-}
-
-pub(crate) fn requests(
-    cx: &ChangeUnit,
-    query: &BTreeMap<String, Vec<String>>,
-) -> Result<SandboxAnswer> {
+fn requests(cx: &ChangeUnit, parts: &Parts) -> Result<SandboxAnswer> {
+    let query = pairs(parts.uri.query().unwrap_or_default());
     let limit = query.get("limit").and_then(|values| values.first());
     let limit = limit.and_then(|text| text.parse::<usize>().ok()).unwrap_or(usize::MAX);
     let mut requests: Vec<Value> = cx.values("request/")?;
@@ -324,25 +308,21 @@ pub(crate) fn requests(
     SandboxAnswer::json(&json!({ "total": logs::requests_total(cx)?, "requests": requests }))
 }
 
-pub(crate) fn faults(sandbox: &Sandbox) -> Result<SandboxAnswer> {
+fn faults(sandbox: &Sandbox) -> Result<SandboxAnswer> {
     let live = sandbox.lock();
     let shown: Vec<Value> = live.faults.iter().map(FaultRule::show).collect();
     SandboxAnswer::json(&json!({ "faults": shown }))
 }
 
-pub(crate) fn add_fault(
-    live: &mut LockedState,
-    cx: &mut ChangeUnit,
-    order: &ControlOrder,
-) -> Result<SandboxAnswer> {
-    let fault = FaultRule::read(cx.fresh_gateway_id(), order.value())?;
+fn add_fault(live: &mut LockedState, cx: &mut ChangeUnit, order: &Value) -> Result<SandboxAnswer> {
+    let fault = FaultRule::read(cx.fresh_gateway_id(), order)?;
     let id = fault.id.clone();
     live.faults.push(fault);
     cx.put(FAULTS, &live.faults)?;
     SandboxAnswer::json(&json!({ "id": id }))
 }
 
-pub(crate) fn remove_faults(
+fn remove_faults(
     live: &mut LockedState,
     cx: &mut ChangeUnit,
     id: Option<&str>,

@@ -16,27 +16,19 @@ use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::body::ControlOrder;
 use crate::sandbox::merchants::events;
 use crate::sandbox::onboarding::applications::{SandboxDecision, decide};
-use crate::sandbox::onboarding::record;
 use crate::sandbox::payments::transactions::{self, StoredTransaction, TransactionTransition};
 use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::state::store::ChangeUnit;
 
-struct ShownObject {
-    /// Prefix of the event's type; the first match counts.
-    prefix: &'static str,
-    kind: ObjectKind,
-    schema: fn() -> Schema,
-}
+/// The object that events of a type show: the prefix of the type, its kind and its schema.
+type ShownObject = (&'static str, ObjectKind, fn() -> Schema);
 
-const fn object_row(prefix: &'static str, kind: ObjectKind, schema: fn() -> Schema) -> ShownObject {
-    ShownObject { prefix, kind, schema }
-}
-
+/// The first match counts.
 static SHOWN_OBJECTS: [ShownObject; 4] = [
-    object_row("transaction.", ObjectKind::TRANSACTION, || schema_for!(Transaction)),
-    object_row("recurring_charge.occurrence.", ObjectKind::OCCURRENCE, || schema_for!(Occurrence)),
-    object_row("recurring_charge.", ObjectKind::RECURRING_CHARGE, || schema_for!(RecurringCharge)),
-    object_row("payment_method.", ObjectKind::CARD, || schema_for!(PaymentMethod)),
+    ("transaction.", ObjectKind::TRANSACTION, || schema_for!(Transaction)),
+    ("recurring_charge.occurrence.", ObjectKind::OCCURRENCE, || schema_for!(Occurrence)),
+    ("recurring_charge.", ObjectKind::RECURRING_CHARGE, || schema_for!(RecurringCharge)),
+    ("payment_method.", ObjectKind::CARD, || schema_for!(PaymentMethod)),
 ];
 
 /// Status of the object in an event of this type.
@@ -68,9 +60,8 @@ fn set_status(kind: &str, object: &mut Map<String, Value>) {
     }
 }
 
-/// Triggers an event: `{merchant, mode: test|live, type, set: {PATH: VALUE}}`. The event shows the
-/// newest object of its kind with the type's status and the fields of `set`. The stored object
-/// stays unchanged. Answers the event.
+/// Triggers an event: `{merchant, mode: test|live, type, set: {PATH: VALUE}}`, and answers it. The
+/// event shows a changed copy of the newest object: with the type's status and the fields of `set`.
 pub(crate) fn trigger_event(cx: &mut ChangeUnit, order: &ControlOrder) -> Result<SandboxAnswer> {
     let missing = |help: &'static str| move || SandboxRefusal::invalid(help);
     let name = order.text("merchant").ok_or_else(missing("Name a merchant"))?;
@@ -79,11 +70,11 @@ pub(crate) fn trigger_event(cx: &mut ChangeUnit, order: &ControlOrder) -> Result
     let merchant = cx.merchants()?.into_iter().find(|merchant| merchant.name == name);
     let merchant = merchant.ok_or_else(|| SandboxRefusal::not_found("Merchant", name))?;
     let owner = ObjectOwner { merchant: merchant.id, mode };
-    let shown = shown_object(kind)?;
-    let mut object = newest_object(cx, &owner, shown.kind)?;
+    let (object_kind, schema) = shown_object(kind)?;
+    let mut object = newest_object(cx, &owner, object_kind)?;
     set_status(kind, &mut object);
     for (path, value) in order.value().get("set").and_then(Value::as_object).into_iter().flatten() {
-        check_field(shown, path)?;
+        check_field(&schema, path)?;
         set_field(&mut object, path, value)?;
     }
     let before = events::newest(cx, &owner)?.map(|event| event.id);
@@ -93,8 +84,9 @@ pub(crate) fn trigger_event(cx: &mut ChangeUnit, order: &ControlOrder) -> Result
     SandboxAnswer::json(&emitted)
 }
 
-fn shown_object(event: &str) -> Result<&'static ShownObject> {
-    let shown = SHOWN_OBJECTS.iter().find(|one| event.starts_with(one.prefix));
+fn shown_object(event: &str) -> Result<(ObjectKind, Value)> {
+    let shown = SHOWN_OBJECTS.iter().find(|(prefix, _, _)| event.starts_with(prefix));
+    let shown = shown.map(|(_, kind, schema)| (*kind, schema().to_value()));
     shown.ok_or_else(|| SandboxRefusal::invalid("This sandbox makes no event of this type"))
 }
 
@@ -109,31 +101,21 @@ fn newest_object(
     newest.ok_or_else(|| SandboxRefusal::invalid("No object for this event exists yet"))
 }
 
-fn check_field(shown: &ShownObject, path: &str) -> Result<()> {
-    let root = (shown.schema)().to_value();
-    let mut at = &root;
+fn check_field(root: &Value, path: &str) -> Result<()> {
+    let (mut at, mut of) = (root, "the object".to_owned());
     for (depth, name) in path.split('.').enumerate() {
-        let Some(fields) = schema_fields(&root, at) else { return Ok(()) };
-        at = fields.get(name).ok_or_else(|| unknown_field(path, depth, name, fields))?;
+        let Some(fields) = schema_fields(root, at) else { return Ok(()) };
+        at = fields.get(name).ok_or_else(|| {
+            let help = wording::suggestion_help(name, fields.keys().map(String::as_str));
+            SandboxRefusal::invalid(&format!("{of} has no field `{name}`; {help}"))
+        })?;
+        let above: Vec<&str> = path.split('.').take(depth.saturating_add(1)).collect();
+        of = format!("`{}`", above.join("."));
     }
     Ok(())
 }
 
-fn unknown_field(
-    path: &str,
-    depth: usize,
-    name: &str,
-    fields: &Map<String, Value>,
-) -> SandboxRefusal {
-    let above: Vec<&str> = path.split('.').take(depth).collect();
-    let of =
-        if above.is_empty() { "the object".to_owned() } else { format!("`{}`", above.join(".")) };
-    let help = wording::suggestion_help(name, fields.keys().map(String::as_str));
-    SandboxRefusal::invalid(&format!("{of} has no field `{name}`; {help}"))
-}
-
-/// Returns the fields of a schema, also through a reference or a choice of schemas. `None` allows
-/// any field.
+/// Returns the fields of a schema, also through references and choices. `None` allows any field.
 fn schema_fields<'s>(root: &'s Value, at: &'s Value) -> Option<&'s Map<String, Value>> {
     if let Some(fields) = at.get("properties").and_then(Value::as_object) {
         return Some(fields);
@@ -157,8 +139,7 @@ fn set_field(object: &mut Map<String, Value>, path: &str, value: &Value) -> Resu
     set_field(inner.as_object_mut().ok_or_else(plain)?, rest, value)
 }
 
-/// Failure code of a transaction whose money did not arrive, unless the order names one
-/// (service-facts, part 2).
+/// Failure code of money that did not arrive, unless the order names one (service-facts, part 2).
 const FAILURE: &str = "settlement_failed";
 
 #[derive(Deserialize)]
@@ -193,22 +174,12 @@ pub(crate) fn decide_application(
 }
 
 fn decline_reason(word: &str) -> Result<DeclineReason> {
-    match DeclineReason::from(word) {
-        DeclineReason::Other(_) => {
-            let text = "reason is `duplicate_application`, `duplicate_merchant` or `other`";
-            Err(SandboxRefusal::invalid(text))
-        }
-        known @ (DeclineReason::DuplicateApplication
-        | DeclineReason::DuplicateMerchant
-        | DeclineReason::Unexplained) => Ok(known),
+    let reason = DeclineReason::from(word);
+    if matches!(reason, DeclineReason::Other(_)) {
+        let text = "reason is `duplicate_application`, `duplicate_merchant` or `other`";
+        return Err(SandboxRefusal::invalid(text));
     }
-}
-
-/// Deletes an application, as support does with the test of a sign-up. Another test is still
-/// refused.
-pub(crate) fn delete_application(cx: &mut ChangeUnit, id: &str) -> Result<SandboxAnswer> {
-    record::delete(cx, id)?;
-    SandboxAnswer::json(&json!({}))
+    Ok(reason)
 }
 
 /// `{"result":"settled"|"failed","code":…}`: the money arrived, or it did not arrive or was taken
@@ -231,7 +202,7 @@ mod tests {
     use super::*;
 
     fn check(kind: &str, path: &str) -> Result<()> {
-        check_field(shown_object(kind).unwrap(), path)
+        check_field(&shown_object(kind).unwrap().1, path)
     }
 
     #[test]

@@ -8,12 +8,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::api::contact::{
-    Contact, ContactHash, ContactOwner as Organization, EmailAddress, NewContact,
+    self, Contact, ContactHash, ContactOwner as Organization, EmailAddress, NewContact,
 };
 use crate::api::method::MethodKind;
-use crate::api::method_token::{NewVaultMethod, VaultMethod};
+use crate::api::method_token::{NewVaultMethod, VaultMethod, vault_rules};
 use crate::api::wire::{Audit, Timestamp};
-use crate::api::{contact, method_token};
 use crate::base::secret::Secret;
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::accounts::owner_email;
@@ -39,25 +38,18 @@ pub(crate) fn create(
         "person".clone_into(&mut new.kind);
     }
     SandboxRefusal::fields("", &contact::rules(&new))?;
-    let owner = ObjectOwner {
-        merchant: merchant.id.clone(),
-        mode: MerchantMode::of_test(new.test_mode == Some(true)),
-    };
+    let mode = MerchantMode::of_test(new.test_mode == Some(true));
+    let owner = ObjectOwner { merchant: merchant.id.clone(), mode };
     let sequence = cx.next();
-    let contact = build(cx, &merchant, &owner, new);
+    let contact = build(cx, &merchant, new);
     let kept = Stored { owner: owner.clone(), sequence, object: contact.clone(), internal: () };
     cx.create(ObjectKind::CONTACT, &owner.key(), &contact.id, &kept)?;
     Ok(contact)
 }
 
-fn build(
-    cx: &mut ChangeUnit,
-    merchant: &MerchantRecord,
-    owner: &ObjectOwner,
-    new: NewContact,
-) -> Contact {
+fn build(cx: &mut ChangeUnit, merchant: &MerchantRecord, new: NewContact) -> Contact {
     let audit = audit(cx, merchant);
-    let test_mode = owner.mode == MerchantMode::Test;
+    let test_mode = new.test_mode == Some(true);
     let name = format!("{} {}", new.first_name, new.last_name);
     let mut emails = Vec::new();
     for email in new.email_addresses {
@@ -175,20 +167,13 @@ pub(crate) fn create_hash(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<
     Ok(ContactHash { url: Some(Secret::from(format!("{portal}/contacts/{hash}"))) })
 }
 
-pub(crate) fn mark_invoiced(cx: &mut ChangeUnit, contact_id: &str) -> Result<()> {
-    cx.put(&invoiced_key(contact_id), &true)
-}
-
-fn invoiced_key(contact_id: &str) -> String {
+/// Returns the key that exists once a contact has an invoice.
+pub(crate) fn invoiced_key(contact_id: &str) -> String {
     format!("x/invoiced/{contact_id}")
 }
 
-fn hash_key(cx: &ChangeUnit, hash: &str) -> String {
+pub(crate) fn hash_key(cx: &ChangeUnit, hash: &str) -> String {
     format!("x/contact-hash/{}", cx.digest("contact-hash", hash.as_bytes()))
-}
-
-pub(crate) fn contact_of_hash(cx: &ChangeUnit, hash: &str) -> Result<Option<String>> {
-    cx.get(&hash_key(cx, hash))
 }
 
 /// POST: uses the token up; its CVV is not kept.
@@ -198,7 +183,7 @@ pub(crate) fn create_vault_method(
     new: NewVaultMethod,
 ) -> Result<VaultMethod> {
     let (merchant, contact) = contact_of_path(cx, asked)?;
-    SandboxRefusal::fields("", &method_token::vault_rules(&new))?;
+    SandboxRefusal::fields("", &vault_rules(&new))?;
     let owner = contact.owner;
     let is_same = new.test_mode.is_none_or(|test| MerchantMode::of_test(test) == owner.mode);
     let text = "Contact and payment method must be of one mode";

@@ -14,9 +14,8 @@ use crate::api::invoice::{
 };
 use crate::api::wire::{Audit, Timestamp};
 use crate::sandbox::answer::{Result, SandboxRefusal};
-use crate::sandbox::invoicing::contacts::{audit, contact_of, contact_of_path};
-use crate::sandbox::invoicing::mail::InvoiceEmail;
-use crate::sandbox::invoicing::{contacts, mail};
+use crate::sandbox::invoicing::contacts::{audit, contact_of, contact_of_path, invoiced_key};
+use crate::sandbox::invoicing::mail::{self, InvoiceEmail};
 use crate::sandbox::merchants::accounts::{Deposit, deposits};
 use crate::sandbox::merchants::merchant::MerchantRecord;
 use crate::sandbox::payments::invoice_payments::InvoiceState;
@@ -26,7 +25,6 @@ use crate::sandbox::state::store::{ChangeUnit, DuplicateSourceId};
 
 const NUMBER_FIRST: u64 = 1001;
 
-/// POST /invoices.
 pub(crate) fn create(
     cx: &mut ChangeUnit,
     asked: &ParsedRequest,
@@ -43,7 +41,7 @@ pub(crate) fn create(
     let owner = ObjectOwner { merchant: merchant.id.clone(), mode: deposit.mode };
     let sequence = cx.next();
     let attached = resolve_attachments(cx, &contact.id, &new.attachments)?;
-    contacts::mark_invoiced(cx, &contact.id)?;
+    cx.put(&invoiced_key(&contact.id), &true)?;
     let invoice = build(cx, &merchant, (contact, attached), new)?;
     let kept = Stored { owner: owner.clone(), sequence, object: invoice.clone(), internal: () };
     cx.create(ObjectKind::INVOICE, &owner.key(), &invoice.id, &kept)?;
@@ -58,28 +56,24 @@ fn source_key(cx: &ChangeUnit, merchant: &str, source_id: &str) -> String {
 }
 
 fn answer_duplicate(cx: &ChangeUnit, id: &str) -> Result<Invoice> {
-    match cx.settings.duplicate_source_id {
-        DuplicateSourceId::Refuse => {
-            Err(SandboxRefusal::field("source_id", "invalid", "Source id has already been used"))
-        }
-        DuplicateSourceId::Same => {
-            let kept: Option<Stored<Invoice, ()>> = cx.find_any_owner(ObjectKind::INVOICE, id)?;
-            kept.map(|kept| kept.object).ok_or_else(SandboxRefusal::server_error)
-        }
+    if cx.settings.duplicate_source_id == DuplicateSourceId::Refuse {
+        let text = "Source id has already been used";
+        return Err(SandboxRefusal::field("source_id", "invalid", text));
     }
+    let kept: Option<Stored<Invoice, ()>> = cx.look_up(ObjectKind::INVOICE, id)?;
+    kept.map(|kept| kept.object).ok_or_else(SandboxRefusal::server_error)
 }
 
-/// Returns the contact and the bank account, both of the invoice's mode (partner-api, test invoice
-/// rules).
+/// Returns the contact and the bank account, both of the invoice's mode (test invoice rules).
 fn parties(
     cx: &ChangeUnit,
     merchant: &MerchantRecord,
     new: &NewInvoice,
 ) -> Result<(Contact, Deposit)> {
     let contact = contact_of(cx, merchant, &new.contact_id)?;
-    let deposit = deposits(merchant).into_iter().find(|one| one.id == new.bank_account_id);
     let missing = || SandboxRefusal::not_found("BankAccount", &new.bank_account_id);
-    let deposit = deposit.ok_or_else(missing)?;
+    let mut deposits = deposits(merchant).into_iter();
+    let deposit = deposits.find(|one| one.id == new.bank_account_id).ok_or_else(missing)?;
     let mode = MerchantMode::of_test(new.test_mode == Some(true));
     let is_same = deposit.mode == mode && contact.owner.mode == mode;
     let text = "Invoice, contact and bank account must be of one mode";
@@ -109,23 +103,19 @@ fn build(
         invoice_date: new.invoice_date,
         total_amount: total,
         total_amount_due: total,
-        amount_paid: 0,
         test_mode: new.test_mode == Some(true),
         currency: Some(new.currency.unwrap_or_else(|| "USD".to_owned())),
         bank_account_id: new.bank_account_id,
         owner_id: contact.owner_id.clone(),
         contact_id: new.contact_id,
         contact: Some(contact),
-        invoice_payments: Vec::new(),
         items: items.clone(),
         line_items: items,
-        presentment_status: None,
-        invoice_messages: Vec::new(),
-        scheduled_payment_requests: Vec::new(),
         reference: new.reference,
         source_id: new.source_id,
         attachments,
         kind: "invoice".to_owned(),
+        ..Invoice::default()
     };
     send_messages(cx, merchant, &new.invoice_messages, &mut invoice)?;
     Ok(invoice)
@@ -159,7 +149,7 @@ fn lines(cx: &mut ChangeUnit, new: &NewInvoice) -> Result<(Vec<LineItem>, i64)> 
     Ok((items, total))
 }
 
-pub(super) fn send_messages(
+fn send_messages(
     cx: &mut ChangeUnit,
     merchant: &MerchantRecord,
     asked: &[NewInvoiceMessage],
@@ -201,11 +191,10 @@ fn deliver(
         let mail = letter.addressed_to(address, &id, Timestamp(cx.now));
         mail::send(cx, &mail)?;
     }
-    let audit = letter.invoice.created.clone();
     Ok(InvoiceMessage {
         id,
-        created: audit.clone(),
-        modified: audit,
+        created: letter.invoice.created.clone(),
+        modified: letter.invoice.created.clone(),
         email_addresses: addresses.to_vec(),
         subject: Some(letter.subject.clone()),
         body: Some(letter.body()),
@@ -280,7 +269,7 @@ pub(crate) fn get_file(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Fil
 }
 
 pub(crate) fn finish_file_processing(cx: &mut ChangeUnit, id: &str) -> Result<()> {
-    let kept: Option<StoredFile> = cx.find_any_owner(ObjectKind::FILE, id)?;
+    let kept: Option<StoredFile> = cx.look_up(ObjectKind::FILE, id)?;
     let Some(mut kept) = kept else { return Ok(()) };
     let merchant = cx.merchant(&kept.owner.merchant)?;
     COMPLETED.clone_into(&mut kept.object.processing_state);
@@ -290,7 +279,7 @@ pub(crate) fn finish_file_processing(cx: &mut ChangeUnit, id: &str) -> Result<()
 
 /// Returns the files attached to an invoice of a contact. 422 for an unknown file, a file of
 /// another contact, and one that is not processed.
-pub(crate) fn resolve_attachments(
+fn resolve_attachments(
     cx: &ChangeUnit,
     contact: &str,
     attachments: &[Attachment],
@@ -299,7 +288,7 @@ pub(crate) fn resolve_attachments(
     for (index, Attachment { id }) in attachments.iter().enumerate() {
         let wrong =
             |message| SandboxRefusal::field(&format!("attachments.{index}.id"), "invalid", message);
-        let kept: Option<StoredFile> = cx.find_any_owner(ObjectKind::FILE, id)?;
+        let kept: Option<StoredFile> = cx.look_up(ObjectKind::FILE, id)?;
         let kept = kept.filter(|kept| kept.object.contact_id == contact);
         let file = kept.ok_or_else(|| wrong("Attachment is unknown"))?.object;
         if file.processing_state != COMPLETED {

@@ -6,7 +6,6 @@
 //! is loaded, nothing runs, and all text from outside is escaped.
 
 use maud::{DOCTYPE, Markup, html};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -55,14 +54,7 @@ pub(crate) fn all(cx: &ChangeUnit) -> Result<Vec<(u64, Value)>> {
     Ok(numbered.collect())
 }
 
-pub(crate) fn get_by_number<T: DeserializeOwned>(
-    cx: &ChangeUnit,
-    number: u64,
-) -> Result<Option<T>> {
-    cx.get(&key(number))
-}
-
-fn key(number: u64) -> String {
+pub(crate) fn key(number: u64) -> String {
     format!("{PREFIX}{}", sortable_key(number))
 }
 
@@ -77,7 +69,6 @@ const MESSAGE: &str = "margin:0 0 20px";
 const SUMMARY: &str = "margin:0 0 20px;padding:16px;background:#f3f4f6;border:1px solid #d1d5db;\
     border-radius:6px";
 const DUE: &str = "margin:0 0 8px;font-size:24px;font-weight:700;line-height:1.25";
-
 /// A name and its value side by side; stacked in mail programs without flex layout.
 const ROW: &str = "display:flex";
 const NAME: &str = "flex:0 0 96px;color:#4b5563";

@@ -12,7 +12,7 @@ use crate::api::method_token::MethodRef;
 use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::invoicing::contacts;
 use crate::sandbox::merchants::accounts::deposits;
-use crate::sandbox::methods::{saved_methods, tokens};
+use crate::sandbox::methods::saved_methods::resolve_checked;
 use crate::sandbox::pages::{SandboxPage, amount, date, short};
 use crate::sandbox::payments::invoice_payments::StoredInvoice;
 use crate::sandbox::payments::order::PaymentOrder;
@@ -27,7 +27,7 @@ pub(crate) const PAY: &str = "/invoices/{id}/payments";
 pub(crate) const CONTACT: &str = "/contacts/{hash}";
 
 pub(crate) fn show(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<SandboxAnswer> {
-    match cx.find_any_owner::<Invoice, ()>(ObjectKind::INVOICE, asked.parameter(0))? {
+    match cx.look_up(ObjectKind::INVOICE, asked.parameter(0))? {
         Some(kept) => invoice_page(cx, &kept, None, &PayerInput::default()),
         None => Ok(unknown_page(cx)),
     }
@@ -35,9 +35,8 @@ pub(crate) fn show(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Sandbox
 
 /// GET of a contact's invoices, by contact hash.
 pub(crate) fn show_contact(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<SandboxAnswer> {
-    let Some(contact) = contacts::contact_of_hash(cx, asked.parameter(0))? else {
-        return Ok(unknown_page(cx));
-    };
+    let contact: Option<String> = cx.get(&contacts::hash_key(cx, asked.parameter(0)))?;
+    let Some(contact) = contact else { return Ok(unknown_page(cx)) };
     let mut found = cx.all::<Invoice, ()>(ObjectKind::INVOICE)?;
     found.retain(|kept| kept.object.contact_id == contact);
     contact_page(cx, &found)
@@ -45,14 +44,12 @@ pub(crate) fn show_contact(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result
 
 /// POST of a payment: the whole amount due, with the method of a token.
 pub(crate) fn pay(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<SandboxAnswer> {
-    let Some(kept) = cx.find_any_owner::<Invoice, ()>(ObjectKind::INVOICE, asked.parameter(0))?
-    else {
-        return Ok(unknown_page(cx));
-    };
+    let kept: Option<StoredInvoice> = cx.look_up(ObjectKind::INVOICE, asked.parameter(0))?;
+    let Some(kept) = kept else { return Ok(unknown_page(cx)) };
     let form = asked.form();
     let word = |name: &str| form.get(name).and_then(serde_json::Value::as_str).unwrap_or_default();
-    let [name, address1, postal_code] =
-        ["name", "address1", "postal_code"].map(|one| word(one).to_owned());
+    let typed = ["name", "address1", "postal_code"].map(|one| word(one).to_owned());
+    let [name, address1, postal_code] = typed;
     let typed = PayerInput { name, address1, postal_code };
     if !invoice_payments::is_open(&kept.object)? {
         let text = "This invoice is paid already: nothing was charged.";
@@ -83,24 +80,21 @@ fn payer_message(refusal: &SandboxRefusal) -> String {
 fn charge(cx: &mut ChangeUnit, kept: &StoredInvoice, token: &str) -> Result<StoredTransaction> {
     let owner = kept.owner.clone();
     let method = MethodRef::Id(token.to_owned());
-    let resolved = saved_methods::resolve_checked(cx, &owner, Some(method), Vec::new())?;
+    let resolved = resolve_checked(cx, &owner, Some(method), Vec::new())?;
     let resolved = resolved.ok_or_else(SandboxRefusal::server_error)?;
     let merchant = cx.merchant(&owner.merchant)?;
     let trust =
         deposits(&merchant).iter().any(|one| one.id == kept.object.bank_account_id && one.trust);
     let kind = &resolved.method.shown.kind;
     let mut accounts = merchant.keys(owner.mode).accounts.iter();
-    let alike =
-        accounts.find(|one| one.takes(kind) && one.trust == trust).map(|one| one.id.clone());
-    let account = merchant.account(owner.mode, kind, alike.as_deref(), None)?.id.clone();
-    if let Some(token) = &resolved.token {
-        tokens::end(cx, token)?;
-    }
+    let alike = accounts.find(|one| one.takes(kind) && one.trust == trust);
+    let alike = alike.map(|one| one.id.as_str());
+    let account = merchant.account(owner.mode, kind, alike, None)?.id.clone();
     let order = PaymentOrder {
         owner,
         account,
         amount: kept.object.total_amount_due,
-        method: resolved.method,
+        method: resolved.take(cx)?,
         auto_capture: true,
         reference: kept.object.reference.clone().or(kept.object.invoice_number.clone()),
         surcharge_amount: None,
@@ -121,7 +115,7 @@ pub(crate) struct PayerInput {
 }
 
 /// Renders an invoice with its payment form; `trouble` is the reason of a failed payment.
-pub(super) fn invoice_page(
+fn invoice_page(
     cx: &ChangeUnit,
     kept: &StoredInvoice,
     trouble: Option<&str>,
@@ -199,8 +193,7 @@ fn line_table(invoice: &Invoice) -> Markup {
     }
 }
 
-/// Renders the payment form, which a script reveals. Card number and code are hosted fields, so
-/// they are not submitted.
+/// Renders the payment form, which a script reveals. Hosted fields are not submitted.
 fn payment_form(invoice: &Invoice, public_key: &str, typed: &PayerInput) -> Markup {
     let due = amount(invoice.total_amount_due, invoice.currency.as_deref());
     html! {
@@ -262,7 +255,7 @@ fn frame(id: &str, input: &Markup) -> Markup {
     html! { div.field { (input) span.error id={ (id) "-error" } role="alert" {} } }
 }
 
-pub(super) fn contact_page(cx: &ChangeUnit, found: &[StoredInvoice]) -> Result<SandboxAnswer> {
+fn contact_page(cx: &ChangeUnit, found: &[StoredInvoice]) -> Result<SandboxAnswer> {
     let Some(first) = found.first() else { return Ok(unknown_page(cx)) };
     let merchant = cx.merchant(&first.owner.merchant)?;
     let due = |invoice: &Invoice| amount(invoice.total_amount_due, invoice.currency.as_deref());
@@ -297,7 +290,7 @@ fn payer_status(invoice: &Invoice) -> String {
     }
 }
 
-pub(super) fn unknown_page(cx: &ChangeUnit) -> SandboxAnswer {
+fn unknown_page(cx: &ChangeUnit) -> SandboxAnswer {
     let inner = html! { p { "This link is not valid. Ask the sender for a new one." } };
     short(cx, StatusCode::NOT_FOUND, "Not found", inner)
 }

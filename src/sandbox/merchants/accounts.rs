@@ -10,21 +10,16 @@ use crate::api::transaction::SurchargeEntry;
 use crate::base::secret::Secret;
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::merchant::{APPLICATION, MerchantRecord, ModeKeys};
-use crate::sandbox::merchants::policy::{MerchantPolicy, SurchargeRate};
+use crate::sandbox::merchants::policy::{MerchantPolicy, SurchargeRate, join_words};
 use crate::sandbox::merchants::processing::{AccountRecord, CURRENCY_DEFAULT};
 use crate::sandbox::request::{ParsedRequest, number};
 use crate::sandbox::state::objects::MerchantMode;
 use crate::sandbox::state::store::ChangeUnit;
 
-/// Abilities of the owner of a merchant.
 const ABILITIES: [&str; 6] =
     ["admin", "charge", "schedule_charge", "refund", "tag_transactions", "view_reports"];
 
-/// GET /gateway-credentials.
-pub(crate) fn credentials(
-    cx: &mut ChangeUnit,
-    asked: &ParsedRequest,
-) -> Result<GatewayCredentials> {
+pub(crate) fn credentials(cx: &ChangeUnit, asked: &ParsedRequest) -> Result<GatewayCredentials> {
     let merchant = cx.merchant(asked.merchant()?)?;
     let policy = cx.policy(&merchant.id)?;
     Ok(GatewayCredentials {
@@ -36,8 +31,8 @@ pub(crate) fn credentials(
             owner: Some(true),
             abilities: ABILITIES.map(str::to_owned).to_vec(),
         },
-        test_accounts: accounts(&merchant, &policy, MerchantMode::Test),
-        live_accounts: accounts(&merchant, &policy, MerchantMode::Live),
+        test_accounts: accounts(&merchant.test, &policy),
+        live_accounts: accounts(&merchant.live, &policy),
         merchant: profile(&merchant, &policy),
     })
 }
@@ -78,12 +73,8 @@ fn profile(merchant: &MerchantRecord, policy: &MerchantPolicy) -> MerchantProfil
     }
 }
 
-fn accounts(
-    merchant: &MerchantRecord,
-    policy: &MerchantPolicy,
-    mode: MerchantMode,
-) -> Vec<Account> {
-    let shown = merchant.keys(mode).accounts.iter().map(|account| Account {
+fn accounts(keys: &ModeKeys, policy: &MerchantPolicy) -> Vec<Account> {
+    let shown = keys.accounts.iter().map(|account| Account {
         name: account.name.clone(),
         kind: account.kind.clone(),
         currency: account.currency.clone(),
@@ -121,11 +112,7 @@ pub(crate) fn deposits(merchant: &MerchantRecord) -> Vec<Deposit> {
     of(MerchantMode::Test).into_iter().chain(of(MerchantMode::Live)).collect()
 }
 
-/// GET /bank-accounts.
-pub(crate) fn bank_accounts(
-    cx: &mut ChangeUnit,
-    asked: &ParsedRequest,
-) -> Result<Vec<BankAccount>> {
+pub(crate) fn bank_accounts(cx: &ChangeUnit, asked: &ParsedRequest) -> Result<Vec<BankAccount>> {
     let merchant = cx.merchant(asked.merchant()?)?;
     let policy = cx.policy(&merchant.id)?;
     let masked = |trust: bool| if trust { "*****6789" } else { ACCOUNT_NUMBER_MASKED };
@@ -133,7 +120,7 @@ pub(crate) fn bank_accounts(
         account_id: Some(masked(deposit.trust).to_owned()),
         bank_name: Some(BANK.to_owned()),
         currency: Some(CURRENCY_DEFAULT.to_owned()),
-        processing_accounts: paying_accounts(merchant.keys(deposit.mode), &policy, deposit.trust),
+        processing_accounts: card_accounts(merchant.keys(deposit.mode), &policy, deposit.trust),
         id: deposit.id,
         name: deposit.name.to_owned(),
         trust: deposit.trust,
@@ -144,13 +131,8 @@ pub(crate) fn bank_accounts(
 /// Brands that an account accepts where its policy names none.
 const BRANDS: &str = "VISA,MASTERCARD,AMERICAN_EXPRESS,DISCOVER,DINERS_CLUB,JCB";
 
-/// Returns the card accounts that pay into a bank account: those with the same `trust`, else the
-/// first card account.
-fn paying_accounts(
-    keys: &ModeKeys,
-    policy: &MerchantPolicy,
-    trust: bool,
-) -> Vec<ProcessingAccount> {
+/// Returns the card accounts that pay into a bank account: of the same `trust`, else the first.
+fn card_accounts(keys: &ModeKeys, policy: &MerchantPolicy, trust: bool) -> Vec<ProcessingAccount> {
     let processing = |account: &AccountRecord| processing(account, policy);
     let cards = || keys.accounts.iter().filter(|account| account.kind == AccountType::Card);
     let alike: Vec<_> = cards().filter(|account| account.trust == trust).map(processing).collect();
@@ -228,7 +210,7 @@ pub(crate) fn render_merchant_account(
         primary: Some(account.primary),
         currency: Some(account.currency.clone()),
         trust_account: Some(account.trust),
-        transaction_allowed_countries: policy.countries_of(&account.id),
+        transaction_allowed_countries: join_words(policy.allowed_countries.get(&account.id)),
         ..MerchantAccount::default()
     };
     if account.kind == AccountType::Card { card(common, policy) } else { check(common) }
@@ -250,8 +232,7 @@ fn card(common: MerchantAccount, policy: &MerchantPolicy) -> MerchantAccount {
     }
 }
 
-/// Adds the fields of an account that takes electronic checks: the bank account it pays into,
-/// masked.
+/// Adds the fields of an account for electronic checks: its bank account, masked.
 fn check(common: MerchantAccount) -> MerchantAccount {
     let text = |text: &str| Some(text.to_owned());
     MerchantAccount {
@@ -266,8 +247,7 @@ fn check(common: MerchantAccount) -> MerchantAccount {
 /// Rate of the whole amount: rates are hundredths of a percent.
 const WHOLE_RATE: i64 = 10_000;
 
-/// Returns the first surcharge of each type; with `amount`, also the surcharge on it. A merchant
-/// without surcharges gets null.
+/// Returns the first surcharge of each type, and that on an `amount`; null without surcharges.
 pub(crate) fn surcharge(
     cx: &mut ChangeUnit,
     asked: &ParsedRequest,
@@ -279,8 +259,7 @@ pub(crate) fn surcharge(
     if !deposits(&merchant).iter().any(own) {
         return Err(SandboxRefusal::not_found("BankAccount", id));
     }
-    let most = u64::try_from(AMOUNT_MAX).unwrap_or(u64::MAX);
-    let amount = number(asked, "amount", 1, most)?;
+    let amount = number(asked, "amount", 1, AMOUNT_MAX.cast_unsigned())?;
     let amount = amount.and_then(|amount| i64::try_from(amount).ok());
     let mut entries: Vec<SurchargeEntry> = Vec::new();
     for rate in &cx.policy(&owner.merchant)?.surcharges {

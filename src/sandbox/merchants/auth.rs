@@ -72,8 +72,7 @@ pub(crate) fn admit(cx: &ChangeUnit, auth: Auth, headers: &HeaderMap) -> Result<
     }
 }
 
-/// Refuses a secret key sent by a page with 401. A browser adds the page's origin (gateway-api,
-/// Authentication, 5 and 6).
+/// Refuses a secret key sent by a page, whose origin a browser adds (Authentication, 5 and 6).
 pub(crate) fn refuse_secret_from_page(kind: KeyKind, headers: &HeaderMap) -> Result<()> {
     let is_of_page = headers.contains_key(header::ORIGIN);
     SandboxRefusal::ensure(kind == KeyKind::Public || !is_of_page, SandboxRefusal::not_authorized)
@@ -121,12 +120,7 @@ fn is_deauthorised(cx: &ChangeUnit, merchant: &str) -> Result<bool> {
     Ok(cx.get::<bool>(&deauthorised_key(merchant))?.unwrap_or(false))
 }
 
-fn reauthorise(cx: &mut ChangeUnit, merchant: &str) {
-    cx.remove(&deauthorised_key(merchant));
-}
-
-/// Ends the authorization of the merchant with this public key. 404 for an unknown key, and for a
-/// merchant whose authorization has ended.
+/// Ends the authorization of the merchant with this key. 404 for an unknown key or an ended one.
 pub(crate) fn deauthorise(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<()> {
     let public_key = asked.parameter(0);
     let missing = || SandboxRefusal::not_found("Merchant", public_key);
@@ -147,8 +141,7 @@ const RELAYED: &str = "x-relayed-ip-address";
 const CALLER: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const COUNTRY_DEFAULT: &str = "US";
 
-/// Parses a range: the first and the last address of `10.0.0.0/8`, `10.0.0.1-10.0.0.9` or
-/// `10.0.0.1`.
+/// Parses the first and last address of `10.0.0.0/8`, `10.0.0.1-10.0.0.9` or `10.0.0.1`.
 pub(crate) fn parse_range(text: &str) -> Option<(IpAddr, IpAddr)> {
     let text = text.trim();
     if let Some((from, to)) = text.split_once('-') {
@@ -168,7 +161,7 @@ fn is_within(text: &str, address: IpAddr) -> bool {
     })
 }
 
-pub(crate) fn need_address(cx: &ChangeUnit, merchant: &str) -> Result<()> {
+fn need_address(cx: &ChangeUnit, merchant: &str) -> Result<()> {
     let policy = cx.policy(merchant)?;
     let ranges = &policy.allowed_addresses;
     let fits = ranges.is_empty() || ranges.iter().any(|range| is_within(range, CALLER));
@@ -220,7 +213,7 @@ pub(crate) fn exchange_token(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Resu
         ("client_credentials", Some(SCOPE_TENANT)) => grant(cx, &BearerScope::Tenant, SCOPE_TENANT),
         ("authorization_code", None | Some(SCOPE_PAYMENTS | SCOPE_PAYMENTS_OLD)) => {
             let merchant = use_code(cx, &request)?;
-            reauthorise(cx, &merchant);
+            cx.remove(&deauthorised_key(&merchant));
             grant(cx, &BearerScope::Payments(merchant), SCOPE_PAYMENTS)
         }
         ("client_credentials" | "authorization_code", _) => {
@@ -255,7 +248,6 @@ fn grant(cx: &mut ChangeUnit, bearer: &BearerScope, scope: &str) -> Result<Acces
 }
 
 pub(crate) const CONSENT_PATH: &str = "/oauth/authorize";
-
 /// Query parameters carried from the page to its form.
 const CARRIED: [&str; 5] = ["response_type", "client_id", "redirect_uri", "scope", "state"];
 
@@ -275,7 +267,7 @@ fn parameter<'a>(wish: &'a ConsentParameters, name: &str) -> &'a str {
 pub(crate) fn show_consent(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<SandboxAnswer> {
     match request_error(cx, &asked.query) {
         Some(why) => Ok(render_error(cx, why)),
-        None => consent_page(cx, &asked.query, None),
+        None => consent_page(cx, &asked.query, false),
     }
 }
 
@@ -290,7 +282,7 @@ pub(crate) fn decide_consent(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Resu
     let chosen = parameter(&wish, "merchant");
     let all = cx.merchants()?;
     let Some(merchant) = all.iter().find(|merchant| merchant.name == chosen) else {
-        return consent_page(cx, &wish, Some("Choose the business that you act for"));
+        return consent_page(cx, &wish, true);
     };
     let code = issue_code(cx, &merchant.id)?;
     Ok(redirect_back(&wish, "code", &code))
@@ -302,10 +294,9 @@ fn request_error(cx: &ChangeUnit, wish: &ConsentParameters) -> Option<&'static s
     if !is_known || !cx.settings.enabled {
         return Some("The application that sent you here is not known.");
     }
+    let why = "The application that sent you here names a return address that is not its own.";
     if parameter(wish, "redirect_uri") != cx.settings.redirect_uri {
-        return Some(
-            "The application that sent you here names a return address that is not its own.",
-        );
+        return Some(why);
     }
     if parameter(wish, "response_type") != "code" {
         return Some("The application that sent you here must request a code.");
@@ -321,10 +312,8 @@ fn redirect_back(wish: &ConsentParameters, name: &str, value: &str) -> SandboxAn
         "" => String::new(),
         state => format!("&state={}", encode(state)),
     };
-    let answer = SandboxAnswer::redirect(
-        StatusCode::SEE_OTHER,
-        &format!("{uri}{joint}{name}={value}{state}"),
-    );
+    let target = format!("{uri}{joint}{name}={value}{state}");
+    let answer = SandboxAnswer::redirect(StatusCode::SEE_OTHER, &target);
     answer.with(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"))
 }
 
@@ -336,13 +325,14 @@ fn render_error(cx: &ChangeUnit, why: &str) -> SandboxAnswer {
     short(cx, StatusCode::BAD_REQUEST, "This request cannot continue", inner)
 }
 
+/// Renders the page; `is_wrong` means that the owner chose no known merchant.
 fn consent_page(
     cx: &ChangeUnit,
     wish: &ConsentParameters,
-    error: Option<&str>,
+    is_wrong: bool,
 ) -> Result<SandboxAnswer> {
     let merchants = cx.merchants()?;
-    let is_wrong = error.is_some();
+    let error = is_wrong.then_some("Choose the business that you act for");
     let select = html! {
         select #merchant name="merchant" required autofocus[is_wrong] aria-invalid=[is_wrong.then_some("true")]
             aria-describedby=[is_wrong.then_some("merchant-error")] {

@@ -2,7 +2,6 @@
 //!
 //! Events of an owner are numbered, so that any page and any start date is found without a scan.
 
-use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use crate::api::call::Page;
@@ -10,9 +9,9 @@ use crate::api::event::Event;
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::Result;
 use crate::sandbox::request::{self, PageQuery, ParsedRequest};
-use crate::sandbox::state::objects::{MerchantMode, ObjectKind, ObjectOwner, Stored};
-use crate::sandbox::state::store::{ChangeUnit, sortable_key};
-use crate::sandbox::state::{outbox, store};
+use crate::sandbox::state::objects::{MerchantMode, ObjectKind, ObjectOwner, Stored, newest_first};
+use crate::sandbox::state::outbox::{self, WebhookMessage};
+use crate::sandbox::state::store::{ChangeUnit, millis, sortable_key};
 
 /// The event types that the interface documents name.
 const DOCUMENTED: [&str; 2] = ["transaction.created", "transaction.authorized"];
@@ -31,9 +30,10 @@ pub(crate) fn emit<T: Serialize>(
     let id = cx.fresh_gateway_id();
     let object = NewEventRecord { id: &id, created: Timestamp(cx.now), kind, data };
     let under = owner.key();
-    let number = cx.count(&ObjectKind::EVENT.list(&under))?.saturating_add(1);
-    cx.put(&time_key(&under, cx.now, number), &number)?;
-    cx.list_add(&ObjectKind::EVENT.list(&under), number, &id)?;
+    let list = ObjectKind::EVENT.list(&under);
+    let number = cx.count(&list)?.saturating_add(1);
+    cx.put(&format!("evt/{under}/{}/{}", millis(cx.now), sortable_key(number)), &number)?;
+    cx.list_add(&list, number, &id)?;
     announce(cx, owner, &object)?;
     let kept = Stored { owner: owner.clone(), sequence, object, internal: () };
     cx.update(ObjectKind::EVENT, &id, &kept)
@@ -49,8 +49,7 @@ struct NewEventRecord<'a, T> {
     data: &'a T,
 }
 
-/// Records an event of no mode in both modes, and sends it to both sets of URLs (gateway-api,
-/// Webhook rules, 1).
+/// Records an event of no mode in both modes, for both sets of URLs (Webhook rules, 1).
 pub(crate) fn emit_to_both<T: Serialize>(
     cx: &mut ChangeUnit,
     merchant: &str,
@@ -74,60 +73,48 @@ fn announce<T: Serialize>(
     let urls = policy.events_urls.of(owner.mode).split(',').map(str::trim);
     for url in urls.filter(|url| !url.is_empty()) {
         let event: Event = serde_json::from_value(serde_json::to_value(recorded)?)?;
-        outbox::announce(cx, url, event)?;
+        outbox::announce(cx, WebhookMessage::Merchant { url: url.to_owned(), event })?;
     }
     Ok(())
 }
 
-fn time_key(under: &str, time: DateTime<Utc>, number: u64) -> String {
-    format!("evt/{under}/{}/{}", store::millis(time), sortable_key(number))
-}
-
 pub(crate) fn newest(cx: &ChangeUnit, owner: &ObjectOwner) -> Result<Option<Event>> {
     let list = ObjectKind::EVENT.list(&owner.key());
-    let Some(id) = cx.list_entry(&list, cx.count(&list)?)? else { return Ok(None) };
-    let kept: Option<Stored<Event, ()>> = cx.find_any_owner(ObjectKind::EVENT, &id)?;
-    Ok(kept.map(|kept| kept.object))
+    Ok(read(cx, &list, std::iter::once(cx.count(&list)?))?.pop())
 }
 
-/// GET /v1/events/{id}.
 pub(crate) fn get(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Event> {
-    let kept: Stored<Event, ()> =
-        cx.find(ObjectKind::EVENT, &asked.owner()?, asked.parameter(0))?;
-    Ok(kept.object)
+    let found = cx.find::<_, ()>(ObjectKind::EVENT, &asked.owner()?, asked.parameter(0));
+    found.map(|kept| kept.object)
 }
 
 /// GET /v1/events: newest first; with `start_date`, from it on in rising order (service-facts, 75).
 pub(crate) fn list(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Page<Event>> {
-    let owner = asked.owner()?;
-    let under = owner.key();
+    let under = asked.owner()?.key();
+    let list = ObjectKind::EVENT.list(&under);
     let paging = PageQuery::of(asked)?;
-    let total = cx.count(&ObjectKind::EVENT.list(&under))?;
+    let total = cx.count(&list)?;
     let Some(start) = request::moment(asked, "start_date")? else {
         let top = total.saturating_sub(paging.skip());
         let below = top.saturating_sub(paging.size)..top;
         let numbers = below.rev().map(|below| below.saturating_add(1));
-        return Ok(paging.page_of(total, read(cx, &under, numbers)?));
+        return Ok(paging.page_of(total, read(cx, &list, numbers)?));
     };
     let prefix = format!("evt/{under}/");
-    let before = format!("{prefix}{}", store::millis(start));
+    let before = format!("{prefix}{}", millis(start));
     let found = cx.scan(&prefix, Some(&before), 1)?;
     let end = total.saturating_add(1);
     let first = found.first().and_then(|(_, number)| number.as_u64()).unwrap_or(end);
     let from = first.saturating_add(paging.skip());
-    let results = read(cx, &under, from..from.saturating_add(paging.size))?;
+    let results = read(cx, &list, from..from.saturating_add(paging.size))?;
     Ok(paging.page_of(end.saturating_sub(first), results))
 }
 
-fn read(
-    cx: &ChangeUnit,
-    under: &str,
-    numbers: impl IntoIterator<Item = u64>,
-) -> Result<Vec<Event>> {
+fn read(cx: &ChangeUnit, list: &str, numbers: impl Iterator<Item = u64>) -> Result<Vec<Event>> {
     let mut events = Vec::new();
     for number in numbers {
-        let Some(id) = cx.list_entry(&ObjectKind::EVENT.list(under), number)? else { continue };
-        let kept: Option<Stored<Event, ()>> = cx.find_any_owner(ObjectKind::EVENT, &id)?;
+        let Some(id) = cx.get::<String>(&newest_first(list, number))? else { continue };
+        let kept: Option<Stored<Event, ()>> = cx.look_up(ObjectKind::EVENT, &id)?;
         events.extend(kept.map(|kept| kept.object));
     }
     Ok(events)

@@ -72,8 +72,7 @@ impl MerchantRecord {
         mode.pick(&self.test, &self.live)
     }
 
-    /// Returns the visible name: the merchant's own choice, else the original name, from which its
-    /// keys are derived.
+    /// Returns the visible name: the merchant's own choice, else the name that its keys are of.
     pub(crate) fn shown_name(&self) -> &str {
         self.own.name.as_deref().unwrap_or(&self.name)
     }
@@ -111,9 +110,8 @@ impl MerchantRecord {
         self.keys(mode).accounts.iter().find(|account| account.id == id)
     }
 
-    /// Returns the account for a kind of method: the named one, else the key's own, else the
-    /// primary one. 422 for an account of another mode, of another type, and an unknown one (gateway-api, POST
-    /// /v1/charges, rule 1).
+    /// Returns the account for a kind of method: the named one, else the key's, or the primary one.
+    /// 422 for another mode or type and an unknown one (gateway-api, POST /v1/charges, rule 1).
     pub(crate) fn account(
         &self,
         mode: MerchantMode,
@@ -176,8 +174,7 @@ fn record(id: &str) -> String {
 }
 
 impl ChangeUnit {
-    /// Returns the merchant of this name, and makes it if there is none. The time zone counts only
-    /// for a new merchant.
+    /// Returns the merchant of this name; makes it if there is none, in the given time zone.
     pub(crate) fn merchant_named(
         &mut self,
         name: &str,
@@ -256,7 +253,7 @@ impl ChangeUnit {
         if !known {
             let timezone = Some(merchant.timezone.clone());
             merchant.profile = Some(MerchantProfile { timezone, ..profile });
-            self.put(&record(&merchant.id), &merchant)?;
+            self.store_merchant(&merchant)?;
         }
         Ok(merchant)
     }

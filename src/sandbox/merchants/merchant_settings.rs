@@ -17,11 +17,11 @@ use crate::sandbox::merchants::auth::parse_range;
 use crate::sandbox::merchants::policy::{MerchantPolicy, SwipePolicy, is_payment_field};
 use crate::sandbox::merchants::{accounts, events};
 use crate::sandbox::request::ParsedRequest;
-use crate::sandbox::state::objects::{MerchantMode, ObjectKind, ObjectOwner};
+use crate::sandbox::state::objects::{MerchantMode, ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::state::store::ChangeUnit;
 
 /// Parses a comma-separated list; `*` and empty words are dropped.
-pub(crate) fn parse_list(text: &str) -> BTreeSet<String> {
+fn parse_list(text: &str) -> BTreeSet<String> {
     let words = text.split(',').map(str::trim).filter(|word| !word.is_empty() && *word != "*");
     words.map(str::to_owned).collect()
 }
@@ -92,11 +92,10 @@ fn rules(change: &MerchantChange) -> Vec<FieldProblem> {
 }
 
 fn are_urls(text: &str) -> bool {
-    let is_web =
-        |uri: Uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some();
-    let is_url = |url: &str| url.parse().is_ok_and(is_web);
-    text.len() <= URLS_LENGTH_MAX
-        && text.split(',').map(str::trim).filter(|url| !url.is_empty()).all(is_url)
+    let is_web = |uri: &Uri| matches!(uri.scheme_str(), Some("http" | "https"));
+    let is_url = |url: &str| url.parse().is_ok_and(|uri| is_web(&uri) && uri.host().is_some());
+    let mut urls = text.split(',').map(str::trim).filter(|url| !url.is_empty());
+    text.len() <= URLS_LENGTH_MAX && urls.all(is_url)
 }
 
 /// PATCH and PUT of an account of this type. 404 for an account of another merchant, mode or type.
@@ -230,7 +229,7 @@ fn recurring_charges(cx: &mut ChangeUnit, owner: &ObjectOwner) -> Result<()> {
 
 fn clear(cx: &mut ChangeUnit, kind: ObjectKind, under: &str) -> Result<()> {
     for id in cx.ids(&kind.list(under), 0, u64::MAX)? {
-        if let Some(kept) = cx.find_any_owner::<Value, IgnoredAny>(kind, &id)? {
+        if let Some(kept) = cx.look_up::<Stored<Value, IgnoredAny>>(kind, &id)? {
             cx.delete(kind, under, &id, kept.sequence)?;
         }
     }

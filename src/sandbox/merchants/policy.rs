@@ -28,14 +28,11 @@ pub(crate) struct MerchantPolicy {
     pub(crate) capture_disabled: BTreeSet<String>,
     /// Accounts that may pay out credits (gateway-api, POST /v1/credits: disabled by default).
     pub(crate) credits_enabled: BTreeSet<String>,
-    /// Accounts that may refund to another method of the same type (gateway-api, refund: not by
-    /// default).
+    /// Accounts that may refund to another method of the same type (gateway-api, refund).
     pub(crate) other_method_enabled: BTreeSet<String>,
-    /// Addresses that may call with a secret key (gateway-api, `api_allowed_ip_address_ranges`);
-    /// empty allows all.
+    /// `api_allowed_ip_address_ranges`: addresses that may call with a secret key; empty allows all.
     pub(crate) allowed_addresses: Vec<String>,
-    /// Countries from which an account accepts operations (gateway-api,
-    /// `transaction_allowed_countries`).
+    /// `transaction_allowed_countries`: countries from which an account accepts operations.
     pub(crate) allowed_countries: BTreeMap<String, BTreeSet<String>>,
     pub(crate) cvv: BTreeMap<String, CvvPolicy>,
     pub(crate) avs: BTreeMap<String, AvsPolicy>,
@@ -91,8 +88,7 @@ impl EventsUrls {
     }
 }
 
-/// Limits of a merchant in one mode; `None` means no limit (service-facts, part 2: transaction
-/// rules).
+/// Limits of a merchant in one mode; `None` means no limit (service-facts, part 2).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct VelocityLimits {
@@ -104,7 +100,6 @@ pub(crate) struct VelocityLimits {
     pub(crate) monthly_amount: Option<i64>,
 }
 
-/// Surcharge on payments of one type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SurchargeRate {
@@ -137,8 +132,7 @@ impl MerchantPolicy {
         self.swipe.get(account).cloned().unwrap_or_default()
     }
 
-    /// Returns the hour of the merchant's day at which charges are captured (gateway-api, POST
-    /// /v1/charges, rule 2).
+    /// Returns the hour of the merchant's day at which charges are captured (POST /v1/charges, 2).
     pub(crate) fn capture_hour(&self) -> u32 {
         self.capture_hour.unwrap_or(CAPTURE_HOUR)
     }
@@ -152,35 +146,19 @@ impl MerchantPolicy {
         join_words(self.card_types.get(account))
     }
 
-    /// Returns the countries from which an account accepts operations, separated by commas; `None`
-    /// means all.
-    pub(crate) fn countries_of(&self, account: &str) -> Option<String> {
-        join_words(self.allowed_countries.get(account))
-    }
-
     pub(crate) fn allows_recurring(&self, account: &str) -> bool {
         !self.recurring_disabled.contains(account)
     }
 
     pub(crate) fn need_recurring(&self, account: &str) -> Result<()> {
-        let text = "Recurring charges are not enabled for the account";
-        SandboxRefusal::unless(self.allows_recurring(account), UNAVAILABLE, text)
+        need_enabled(self.allows_recurring(account), "Recurring charges")
     }
+}
 
-    pub(crate) fn need_capture(&self, account: &str) -> Result<()> {
-        let text = "Captures are not enabled for the account";
-        SandboxRefusal::unless(!self.capture_disabled.contains(account), UNAVAILABLE, text)
-    }
-
-    pub(crate) fn need_credits(&self, account: &str) -> Result<()> {
-        let text = "Credits are not enabled for the account";
-        SandboxRefusal::unless(self.credits_enabled.contains(account), UNAVAILABLE, text)
-    }
-
-    pub(crate) fn need_other_method(&self, account: &str) -> Result<()> {
-        let text = "Refunds to another payment method are not enabled for the account";
-        SandboxRefusal::unless(self.other_method_enabled.contains(account), UNAVAILABLE, text)
-    }
+/// Refuses operations that are not enabled for an account; `what` begins the message.
+pub(crate) fn need_enabled(is_enabled: bool, what: &str) -> Result<()> {
+    let text = format!("{what} are not enabled for the account");
+    SandboxRefusal::unless(is_enabled, UNAVAILABLE, &text)
 }
 
 /// A payment field of an account: its name, its name in messages, and its value.
@@ -202,7 +180,8 @@ pub(crate) fn is_payment_field(name: &str) -> bool {
     name == "cvv" || PAYMENT_FIELDS.iter().any(|(field, _, _)| *field == name)
 }
 
-fn join_words(words: Option<&BTreeSet<String>>) -> Option<String> {
+/// Joins words by commas; `None` for no words.
+pub(crate) fn join_words(words: Option<&BTreeSet<String>>) -> Option<String> {
     let words = words.filter(|words| !words.is_empty())?;
     Some(words.iter().map(String::as_str).collect::<Vec<_>>().join(","))
 }
@@ -255,8 +234,7 @@ impl CvvPolicy {
     }
 }
 
-/// An account's policy for an address. The lenient ones accept a result that the issuer leaves
-/// open.
+/// An account's policy for an address. Lenient ones accept a result that the issuer leaves open.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub(crate) enum AvsPolicy {

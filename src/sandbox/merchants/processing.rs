@@ -35,8 +35,7 @@ pub(crate) struct AccountRecord {
 }
 
 impl AccountRecord {
-    /// Derives an account and its keys from the seed; `what` distinguishes it from the merchant's
-    /// others.
+    /// Derives an account and its keys; `what` distinguishes it from the merchant's others.
     pub(crate) fn derive(
         seed: &[u8; 32],
         merchant: &str,
@@ -76,25 +75,19 @@ pub(crate) fn need_currency(account: &AccountRecord, asked: Option<&str>) -> Res
     SandboxRefusal::unless(is_own, "unsupported_currency", "Currency is not supported")
 }
 
-pub(crate) fn add_banking_days(date: NaiveDate, days: u32) -> NaiveDate {
-    let mut date = date;
+pub(crate) fn add_banking_days(mut date: NaiveDate, days: u32) -> NaiveDate {
     let mut left = days;
     while left > 0 {
-        let Some(next) = date.checked_add_days(Days::new(1)) else { return date };
+        let Some(next) = date.succ_opt() else { return date };
         date = next;
-        if is_banking(date) {
+        if !matches!(date.weekday(), Weekday::Sat | Weekday::Sun) && !is_holiday(date) {
             left = left.saturating_sub(1);
         }
     }
     date
 }
 
-fn is_banking(date: NaiveDate) -> bool {
-    !matches!(date.weekday(), Weekday::Sat | Weekday::Sun) && !is_holiday(date)
-}
-
-/// Returns true for a holiday. One that falls on a Sunday is observed on the next Monday; one on a
-/// Saturday is not moved.
+/// Returns true for a holiday; one on a Sunday moves to Monday, one on a Saturday stays.
 fn is_holiday(date: NaiveDate) -> bool {
     let kept = |month: u32, day: u32| {
         let fixed = NaiveDate::from_ymd_opt(date.year(), month, day);

@@ -25,7 +25,6 @@ use crate::sandbox::state::store::ChangeUnit;
 
 /// Length of a fingerprint (service-facts, 18).
 const FINGERPRINT_LENGTH: usize = 20;
-
 /// The published number whose check digit is wrong on purpose.
 const LUHN_WRONG: &str = "4242424242424241";
 
@@ -34,8 +33,7 @@ pub(crate) struct StoredMethod {
     /// The visible method, for answers.
     pub(crate) shown: PaymentMethod,
     pub(crate) class: OutcomeClass,
-    /// Problems of the fields as they were sent; a token also stores such details (service-facts,
-    /// 36).
+    /// Problems of the fields as sent; a token also stores such details (service-facts, 36).
     pub(crate) problems: Vec<FieldProblem>,
     #[serde(rename = "number_fits")]
     pub(crate) is_number_valid: bool,
@@ -48,8 +46,7 @@ pub(crate) struct StoredMethod {
 pub(crate) type StoredPaymentMethod = Stored<PaymentMethod, StoredMethod>;
 
 impl StoredMethod {
-    /// Checks the field errors first, together; then number and date, each alone (service-facts,
-    /// 22, 23, 52).
+    /// Checks the fields together, then number and date, each alone (service-facts, 22, 23, 52).
     pub(crate) fn check(&self, parent: &str, now: DateTime<Utc>) -> Result<()> {
         SandboxRefusal::fields(parent, &self.problems)?;
         let Some(code) = self.broken_rule(now) else { return Ok(()) };
@@ -75,6 +72,16 @@ impl StoredMethod {
 
     pub(crate) fn is_card(&self) -> bool {
         self.shown.kind == MethodKind::Card
+    }
+
+    /// Returns the visible method with an id and its texts.
+    pub(crate) fn saved_as(&self, id: &str) -> PaymentMethod {
+        PaymentMethod {
+            id: Some(id.to_owned()),
+            reference: self.reference.clone(),
+            description: self.description.clone(),
+            ..self.shown.clone()
+        }
     }
 
     /// Returns the method in event data: `***` for a CVV that was given (service-facts, 28).
@@ -188,8 +195,7 @@ pub(crate) fn schedule_saved_expiry(
     schedule_expiry(cx, owner, id, method, entry)
 }
 
-/// Schedules both events of a method, once; past days are skipped. `entry` makes the timer of the
-/// `expiring` or `expired` event.
+/// Schedules both events of a method, once, except on past days; `entry` makes their timers.
 pub(crate) fn schedule_expiry(
     cx: &mut ChangeUnit,
     owner: &ObjectOwner,
@@ -212,7 +218,7 @@ pub(crate) fn schedule_expiry(
 
 /// Records the event of a saved card if the card still exists and expires as planned.
 pub(crate) fn run_saved_expiry(cx: &mut ChangeUnit, id: &str, expired: bool) -> Result<()> {
-    let kept: Option<StoredPaymentMethod> = cx.find_any_owner(ObjectKind::CARD, id)?;
+    let kept: Option<StoredPaymentMethod> = cx.look_up(ObjectKind::CARD, id)?;
     let Some(kept) = kept else { return Ok(()) };
     let word = expiry_event_due(cx, &kept.owner, &kept.object, expired)?;
     let Some(word) = word else { return Ok(()) };
@@ -308,8 +314,7 @@ fn bank_name(routing: &str) -> &'static str {
     }
 }
 
-/// Failure code of a payment from a country that its account does not accept. It is answered like a
-/// refused credential (service-facts, 26).
+/// Failure code of a payment from a refused country, answered as a refused credential (26).
 pub(crate) const COUNTRY_DENIED: &str = "not_authorized_country_denied";
 
 pub(crate) fn decline_code(code: &str) -> &str {
@@ -324,8 +329,7 @@ pub(crate) fn decline_status(code: &str) -> StatusCode {
     }
 }
 
-/// Returns the short text of a failure (service-facts, 20 and 26b: every error has one, and clients
-/// compare some).
+/// Returns the short text of a failure; clients compare some (service-facts, 20 and 26b).
 pub(crate) fn decline_text(code: &str) -> String {
     let known = match code {
         COUNTRY_DENIED => "Not authorized",

@@ -29,8 +29,7 @@ pub(crate) struct SavedMethodStore {
     pub(crate) rules: fn(&PaymentMethod) -> Vec<FieldProblem>,
 }
 
-/// Fields of a saved method that a PATCH may name: its texts, its type, which is known, and the
-/// public key.
+/// Fields that a PATCH of a saved method may name: its texts, its known type, the public key.
 const PATCH_FIELDS: &str = "type reference description public_key";
 
 impl SavedMethodStore {
@@ -42,8 +41,7 @@ impl SavedMethodStore {
         method.check("", cx.now)
     }
 
-    /// POST: from fields, or from a token; texts of the request replace the token's (service-facts,
-    /// 41).
+    /// POST: from fields or a token; the request's texts replace the token's (service-facts, 41).
     pub(crate) fn create(
         &self,
         cx: &mut ChangeUnit,
@@ -52,18 +50,17 @@ impl SavedMethodStore {
         details: StoredMethod,
     ) -> Result<PaymentMethod> {
         let owner = asked.owner()?;
-        let method = match token_id {
-            Some(token) => {
-                let StoredMethod { reference, description, .. } = details;
-                let texts = SavedChange { reference, description, token_id: None };
-                self.take_token(cx, &owner, token, texts)?
-            }
-            None => details,
-        };
+        let mut method = details;
+        if let Some(token) = token_id {
+            let StoredMethod { reference, description, .. } = method;
+            let texts = SavedChange { reference, description, token_id: None };
+            method = self.take_token(cx, &owner, token, texts)?;
+        }
         self.check(&method, cx)?;
         let sequence = cx.next();
         let id = cx.fresh_gateway_id();
-        let object = show(&id, &method, Some(Timestamp(cx.now)), cx);
+        let now = Some(Timestamp(cx.now));
+        let object = PaymentMethod { created: now, modified: now, ..method.saved_as(&id) };
         let kept = Stored { owner, sequence, object, internal: method };
         cx.create(self.kind, &kept.owner.key(), &id, &kept)?;
         payment_methods::schedule_saved_expiry(cx, &kept.owner, &id, &kept.object)?;
@@ -119,7 +116,8 @@ impl SavedMethodStore {
         }
         kept.internal.reference = change.reference;
         kept.internal.description = change.description;
-        kept.object = show(id, &kept.internal, kept.object.created, cx);
+        let (created, modified) = (kept.object.created, Some(Timestamp(cx.now)));
+        kept.object = PaymentMethod { created, modified, ..kept.internal.saved_as(id) };
         cx.update(self.kind, id, &kept)?;
         payment_methods::schedule_saved_expiry(cx, &kept.owner, id, &kept.object)?;
         cx.index_reference(self.kind, &kept, kept.object.reference.as_deref(), id)?;
@@ -157,7 +155,7 @@ impl SavedMethodStore {
         let ids = match reference {
             Some(reference) => {
                 let prefix = ChangeUnit::reference_prefix(self.kind, &owner, reference);
-                cx.ids_by_reference(&format!("{prefix}\u{0}"))?
+                cx.values(&format!("{prefix}\u{0}"))?
             }
             None => cx.ids(&under, 0, u64::MAX)?,
         };
@@ -173,8 +171,7 @@ impl SavedMethodStore {
     }
 }
 
-/// Lists the details in a body that only a token may change (gateway-api, PATCH /v1/cards/{cardId},
-/// PATCH /v1/banks/{bankId}).
+/// Lists the details in a body that only a token may change (gateway-api, PATCH of cards, banks).
 fn by_token_only(body: &Value) -> Vec<FieldProblem> {
     let mut problems = FieldProblems::default();
     for (name, value) in body.as_object().into_iter().flatten() {
@@ -183,22 +180,6 @@ fn by_token_only(body: &Value) -> Vec<FieldProblem> {
         problems.unless(!is_detail || value.is_null(), name, "invalid", text);
     }
     problems.into_list()
-}
-
-fn show(
-    id: &str,
-    method: &StoredMethod,
-    created: Option<Timestamp>,
-    cx: &ChangeUnit,
-) -> PaymentMethod {
-    PaymentMethod {
-        id: Some(id.to_owned()),
-        reference: method.reference.clone(),
-        description: method.description.clone(),
-        created,
-        modified: Some(Timestamp(cx.now)),
-        ..method.shown.clone()
-    }
 }
 
 pub(crate) const SAVED_CARDS: SavedMethodStore =
@@ -215,10 +196,7 @@ pub(crate) fn create_card(
 }
 
 /// GET /v1/cards: newest first; filters `reference`, `exp_month`, `exp_year`.
-pub(crate) fn list_cards(
-    cx: &mut ChangeUnit,
-    asked: &ParsedRequest,
-) -> Result<Page<PaymentMethod>> {
+pub(crate) fn list_cards(cx: &ChangeUnit, asked: &ParsedRequest) -> Result<Page<PaymentMethod>> {
     let month = number(asked, "exp_month", 1, 12)?;
     let year = number(asked, "exp_year", 0, 9999)?;
     let same = |own: Option<i64>, asked: Option<u64>| {
@@ -254,6 +232,12 @@ impl ResolvedMethod {
     /// Returns true for a saved card or bank, and for a method of the vault.
     pub(crate) fn is_saved(&self) -> bool {
         self.method.shown.id.is_some()
+    }
+
+    /// Returns the method, and uses its token up.
+    pub(crate) fn take(self, cx: &mut ChangeUnit) -> Result<StoredMethod> {
+        self.token.map_or(Ok(()), |token| tokens::end(cx, &token))?;
+        Ok(self.method)
     }
 }
 

@@ -13,9 +13,7 @@ use crate::api::rules::has_word;
 use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::body;
 use crate::sandbox::merchants::auth;
-use crate::sandbox::methods::payment_methods::{
-    StoredMethod, StoredPaymentMethod, bank_details, card_details,
-};
+use crate::sandbox::methods::payment_methods::{StoredPaymentMethod, bank_details, card_details};
 use crate::sandbox::request::{ParsedRequest, SandboxCaller};
 use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored, TimerEntry};
 use crate::sandbox::state::store::ChangeUnit;
@@ -43,7 +41,8 @@ pub(crate) fn create(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Sandb
     let Value::Object(body) = body else {
         return Err(SandboxRefusal::malformed_body("Body is not an object"));
     };
-    let owner = caller(cx, asked, &body)?;
+    let key = body.get("public_key").and_then(Value::as_str).filter(|_| asked.is_form());
+    let owner = caller(cx, asked, key)?;
     let redirect = body.get("redirect_url").and_then(Value::as_str).map(str::to_owned);
     let form_data = form_data(&body, asked.is_form());
     let method: MethodRef = read_method(body)?;
@@ -60,12 +59,7 @@ pub(crate) fn create(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Sandb
 }
 
 /// Authenticates by the header, or by a form's `public_key` (service-facts, 38).
-fn caller(
-    cx: &ChangeUnit,
-    asked: &ParsedRequest,
-    body: &Map<String, Value>,
-) -> Result<ObjectOwner> {
-    let in_form = body.get("public_key").and_then(Value::as_str).filter(|_| asked.is_form());
+fn caller(cx: &ChangeUnit, asked: &ParsedRequest, in_form: Option<&str>) -> Result<ObjectOwner> {
     match (auth::admit(cx, Auth::PublicKey, &asked.headers), in_form) {
         (Ok(SandboxCaller::Key { owner, account: _ }), _) => Ok(owner),
         (Ok(_) | Err(_), Some(key)) => {
@@ -126,7 +120,7 @@ fn store(
     };
     let sequence = cx.next();
     let id = cx.fresh_gateway_id();
-    let token = PaymentMethod { form_data, ..show(id.clone(), &method) };
+    let token = PaymentMethod { form_data, cvv: method.in_events().cvv, ..method.saved_as(&id) };
     let end = TimerEntry::TokenExpiry { id: id.clone() };
     cx.schedule_in(TimeDelta::minutes(TOKEN_LIFE_MINUTES), &end)?;
     let kept = Stored { owner: owner.clone(), sequence, object: token.clone(), internal: method };
@@ -134,16 +128,6 @@ fn store(
     Ok(token)
 }
 
-fn show(id: String, method: &StoredMethod) -> PaymentMethod {
-    PaymentMethod {
-        id: Some(id),
-        reference: method.reference.clone(),
-        description: method.description.clone(),
-        ..method.in_events()
-    }
-}
-
-/// GET /v1/tokens/{id}.
 pub(crate) fn get(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<PaymentMethod> {
     Ok(find(cx, &asked.owner()?, asked.parameter(0))?.object)
 }
@@ -154,7 +138,7 @@ pub(crate) fn find(cx: &ChangeUnit, owner: &ObjectOwner, id: &str) -> Result<Sto
 }
 
 pub(crate) fn end(cx: &mut ChangeUnit, id: &str) -> Result<()> {
-    let kept: Option<StoredPaymentMethod> = cx.find_any_owner(ObjectKind::TOKEN, id)?;
+    let kept: Option<StoredPaymentMethod> = cx.look_up(ObjectKind::TOKEN, id)?;
     let Some(kept) = kept else { return Ok(()) };
     cx.delete(ObjectKind::TOKEN, &kept.owner.key(), id, kept.sequence)
 }

@@ -50,14 +50,12 @@ pub(crate) fn submit(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Submi
     Ok(SubmittedApplication { merchant_application: Submitted { id } })
 }
 
-/// Returns the fields that count. The documented surface accepts no number and no boolean sent as
-/// text.
+/// Returns the fields that count; numbers and booleans as text do so on the public surface only.
 pub(crate) fn counted_fields(cx: &ChangeUnit, fields: Map<String, Value>) -> Map<String, Value> {
     if cx.is_public() { record::normalise_fields(fields) } else { record::without_nulls(fields) }
 }
 
-/// Refuses an application with 422 for every problem: the rules of its fields, and the checks only
-/// the service can make.
+/// Refuses an application with 422 for every problem of its fields and of the service's checks.
 pub(crate) fn validate(
     cx: &ChangeUnit,
     submission: Submission,
@@ -88,13 +86,15 @@ pub(crate) fn problems(
         problems.push(FieldProblem::new("plan", "invalid", "Plan is unknown"));
     }
     let is_trial = submission == Submission::Complete && !text(fields, "test").is_empty();
-    if is_test_name(text(fields, "business_name")) && !is_trial && record::is_test_submitted(cx)? {
+    let is_test = is_test_name(text(fields, "business_name")) && !is_trial;
+    if is_test && cx.get::<String>(record::TEST_TAKEN)?.is_some() {
         let text = "Business name of a test was submitted already";
         problems.push(FieldProblem::new("business_name", "invalid", text));
     }
     Ok(problems)
 }
 
+/// Submits an application, and schedules the sandbox's own decision, unless people decide.
 pub(crate) fn submit_and_schedule(
     cx: &mut ChangeUnit,
     found: StoredApplication,
@@ -102,12 +102,13 @@ pub(crate) fn submit_and_schedule(
     let id = found.object.id;
     let is_test = is_test_name(text(&found.internal.fields, "business_name"));
     record::submit(cx, found)?;
-    schedule_decision(cx, id, is_test)?;
+    if !is_test && cx.environment.options.decide != DecisionMode::Manual {
+        cx.schedule_in(DELAY, &TimerEntry::Decision { id: id.to_string() })?;
+    }
     Ok(id)
 }
 
-/// Handles a test submission: returns an id that no application has, and schedules a notification
-/// of the requested outcome.
+/// Handles a test: returns an id of no application, and schedules the requested outcome.
 fn submit_test(
     cx: &mut ChangeUnit,
     fields: &Map<String, Value>,
@@ -124,7 +125,7 @@ pub(crate) fn is_started(found: &StoredApplication) -> bool {
 }
 
 const DELAY: TimeDelta = TimeDelta::seconds(5);
-pub(crate) const TEST_DELAY: TimeDelta = TimeDelta::seconds(2);
+const TEST_DELAY: TimeDelta = TimeDelta::seconds(2);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum SandboxDecision {
@@ -132,38 +133,22 @@ pub(crate) enum SandboxDecision {
     Decline(DeclineReason),
 }
 
-/// Schedules the sandbox's own decision, unless people decide.
-pub(crate) fn schedule_decision(
-    cx: &mut ChangeUnit,
-    id: ApplicationId,
-    is_test: bool,
-) -> Result<()> {
-    if is_test || cx.environment.options.decide == DecisionMode::Manual {
-        return Ok(());
-    }
-    cx.schedule_in(DELAY, &TimerEntry::Decision { id: id.to_string() })
-}
-
 /// Decides as the sandbox, unless the application was decided or deleted.
 pub(crate) fn run_due_decision(cx: &mut ChangeUnit, id: &str) -> Result<()> {
-    let found: Option<StoredApplication> = cx.find_any_owner(ObjectKind::APPLICATION, id)?;
+    let found: Option<StoredApplication> = cx.look_up(ObjectKind::APPLICATION, id)?;
     let waits = |found: &StoredApplication| {
         after(found.object.state, ApplicationTransition::Approve).is_ok()
     };
     let Some(found) = found.filter(waits) else { return Ok(()) };
-    let decision = decide_automatically(cx, &found)?;
-    settle_decision(cx, found, &decision, false)
-}
-
-fn decide_automatically(cx: &ChangeUnit, found: &StoredApplication) -> Result<SandboxDecision> {
-    if record::is_duplicate(cx, found)? {
-        return Ok(SandboxDecision::Decline(DeclineReason::DuplicateApplication));
-    }
     let name = text(&found.internal.fields, "business_name");
-    if cx.merchants()?.iter().any(|merchant| merchant.name == name) {
-        return Ok(SandboxDecision::Decline(DeclineReason::DuplicateMerchant));
-    }
-    Ok(SandboxDecision::Approve)
+    let decision = if record::is_duplicate(cx, &found)? {
+        SandboxDecision::Decline(DeclineReason::DuplicateApplication)
+    } else if cx.merchants()?.iter().any(|merchant| merchant.name == name) {
+        SandboxDecision::Decline(DeclineReason::DuplicateMerchant)
+    } else {
+        SandboxDecision::Approve
+    };
+    settle_decision(cx, found, &decision, false)
 }
 
 /// Applies a person's decision; `again` approves an application that was declined. 404 for no such

@@ -14,8 +14,7 @@ use crate::api::onboarding::fields::{
 };
 use crate::api::rules::{FieldProblem, has_word};
 
-/// Fields that the form does not ask for: the partner's own, and those that the service fills from
-/// the request.
+/// Fields that the form does not ask for: the partner's own, and those filled from the request.
 pub(crate) const OMITTED_FIELDS: &str = "reference plan test ip_address ip_address_timestamp \
                                          browser_user_agent browser_language";
 
@@ -55,9 +54,9 @@ struct FormInput {
 fn inputs() -> Vec<FormInput> {
     let asked = FIELDS.iter().filter(|field| !has_word(OMITTED_FIELDS, field.name));
     let own = asked.map(|field| FormInput { name: field.name.to_owned(), field });
-    let second = SECOND_OWNER_FIELDS.iter();
-    let second =
-        second.map(|field| FormInput { name: format!("{SECOND_OWNER}.{}", field.name), field });
+    let second = SECOND_OWNER_FIELDS
+        .iter()
+        .map(|field| FormInput { name: format!("{SECOND_OWNER}.{}", field.name), field });
     own.chain(second).collect()
 }
 
@@ -303,7 +302,7 @@ pub(crate) fn labels_of(name: &str) -> FieldLabels {
     FieldLabels { label, complete }
 }
 
-pub(crate) fn may_be_empty(field: &ApplicationField) -> Option<&'static str> {
+fn may_be_empty(field: &ApplicationField) -> Option<&'static str> {
     match field.need {
         Need::Required => None,
         Need::Optional => Some("optional"),
@@ -361,8 +360,7 @@ fn type_message(of: FieldType, sub_code: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns the message of a rule that only one field has, else the service's text without the
-/// field's name.
+/// Returns the message of a rule of one field, else the service's text without the field's name.
 fn rule_message(context: &str, message: &str) -> String {
     if context == "owner_has_significant_responsibility" {
         return "No owner holds more than 25 percent: please say yes for the one who manages the business".to_owned();

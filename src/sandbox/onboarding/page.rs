@@ -27,12 +27,9 @@ use crate::sandbox::state::store::ChangeUnit;
 
 /// Path of the page; only the applicant knows its token.
 pub(crate) const PATH: &str = "/merchant_applications/sign_up/{token}";
-
 pub(crate) const THANKS_PATH: &str = "/merchant_applications/thank_you";
-
 /// Time within which the address can be opened (partner-api, Limits).
 const OPENS_FOR: TimeDelta = TimeDelta::minutes(5);
-
 /// Bytes kept of a browser's header.
 const HEADER_BYTES_MAX: usize = 1024;
 
@@ -47,8 +44,7 @@ fn key(token: &str) -> String {
     format!("x/sign_up/{token}")
 }
 
-/// Returns `{web_url}` of the brand: the host of the request, with the scheme of the sandbox's own
-/// URL.
+/// Returns the brand's `{web_url}`: the request's host with the scheme of the sandbox's own URL.
 fn web_url(cx: &ChangeUnit, asked: &ParsedRequest) -> String {
     let own = cx.environment.options.web_url.trim_end_matches('/');
     let host = asked.headers.get(header::HOST).and_then(|value| value.to_str().ok());
@@ -69,8 +65,7 @@ pub(crate) fn show(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Sandbox
     Ok(form_page(cx, StatusCode::OK, form::render_form(&found.internal.fields, &[])))
 }
 
-/// POST of the form: submits a complete application, and shows the form again for an incomplete
-/// one.
+/// POST of the form: submits a complete application; an incomplete one shows the form again.
 pub(crate) fn finish(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<SandboxAnswer> {
     let token = asked.parameter(0);
     let Some((_, mut found)) = find_usable_link(cx, token, |_| true)? else {
@@ -100,8 +95,7 @@ pub(crate) fn thanks(cx: &ChangeUnit) -> SandboxAnswer {
     short(cx, StatusCode::OK, "Application submitted", inner)
 }
 
-/// Returns the link of a token and its application while they can be used: `fits` holds, and the
-/// link was opened before or is in time.
+/// Returns a link that fits and was opened before or is in time, and its open application.
 fn find_usable_link(
     cx: &ChangeUnit,
     token: &str,
@@ -116,7 +110,7 @@ fn find_usable_link(
         return Ok(None);
     };
     let found: Option<StoredApplication> =
-        cx.find_any_owner(ObjectKind::APPLICATION, &link.id.to_string())?;
+        cx.look_up(ObjectKind::APPLICATION, &link.id.to_string())?;
     Ok(found.filter(is_started).map(|found| (link, found)))
 }
 
@@ -153,9 +147,8 @@ fn form_page(cx: &ChangeUnit, status: StatusCode, inner: Markup) -> SandboxAnswe
 
 /// Answers 410 for an address that is used up, too old or unknown, without saying which.
 fn render_gone(cx: &ChangeUnit) -> SandboxAnswer {
-    let inner =
-        html! { p { "This page has been used or is no longer valid. Ask for a new link." } };
-    short(cx, StatusCode::GONE, "No longer valid", inner)
+    let text = "This page has been used or is no longer valid. Ask for a new link.";
+    short(cx, StatusCode::GONE, "No longer valid", html! { p { (text) } })
 }
 
 /// POST of a sign-up: its fields are flat.
@@ -179,7 +172,7 @@ const SIGNATURE: &str = "signature";
 
 /// Parses a submitted form. Empty inputs are left out; the second owner's inputs become one object,
 /// which is empty where all of them were left empty.
-pub(crate) fn parse_submission(sent: Value) -> Map<String, Value> {
+fn parse_submission(sent: Value) -> Map<String, Value> {
     let Value::Object(sent) = sent else { return Map::new() };
     let is_empty = |value: &Value| value.as_str().is_some_and(|text| text.trim().is_empty());
     let mut fields = Map::new();
@@ -201,7 +194,7 @@ pub(crate) fn parse_submission(sent: Value) -> Map<String, Value> {
 }
 
 /// Merges the submitted values into the known ones; an empty second owner is removed.
-pub(crate) fn merge_fields(fields: &mut Map<String, Value>, sent: Map<String, Value>) {
+fn merge_fields(fields: &mut Map<String, Value>, sent: Map<String, Value>) {
     for (name, value) in sent {
         match (fields.get_mut(&name), value) {
             (_, Value::Object(none)) if none.is_empty() => drop(fields.shift_remove(&name)),
@@ -211,8 +204,7 @@ pub(crate) fn merge_fields(fields: &mut Map<String, Value>, sent: Map<String, Va
     }
 }
 
-/// Returns the secrets among these fields. They are stored while the applicant corrects the form,
-/// since no page shows them again.
+/// Returns the secrets, which are stored while the form is corrected: no page shows them again.
 pub(crate) fn secrets(all: &Map<String, Value>) -> Map<String, Value> {
     let is_secret = |path: &str| {
         fields::find(path).is_some_and(|field| field.privacy == ApplicationPrivacy::Secret)
@@ -226,13 +218,11 @@ pub(crate) fn secrets(all: &Map<String, Value>) -> Map<String, Value> {
 
 /// Points between the starts of two letters.
 const STEP: usize = 16;
-
 /// Height of the base line, and the range of heights that letters reach.
 const FOOT: usize = 100;
 const TOP: usize = 40;
 
-/// Returns a signature as strokes. JSON stays as it is; a typed name becomes a line of hills, one a
-/// letter.
+/// Returns a signature as strokes: JSON as it is, a typed name as a line of hills, one a letter.
 pub(crate) fn signature(typed: Value) -> Value {
     let is_name =
         |text: &&str| !text.trim().is_empty() && !text.trim_start().starts_with(['[', '{']);

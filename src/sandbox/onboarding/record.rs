@@ -29,9 +29,7 @@ pub(crate) enum ApplicationState {
 pub(crate) enum ApplicationTransition {
     /// The application is complete and goes to underwriting.
     Submit,
-    /// Underwriting approves it.
     Approve,
-    /// Underwriting denies it.
     Decline,
     /// People approve it, also after a decline; only people may reconsider.
     Reconsider,
@@ -59,13 +57,11 @@ pub(crate) fn after(
 
 /// List key: all applications belong to the partner.
 const LIST: &str = "partner";
-
 /// First id, so that ids look like those of a service in use.
 const ID_BASE: u64 = 100_000;
 const MASK: &str = "***";
-
 /// Key that records the one test of the sign-up, even after the test was deleted.
-const TEST_TAKEN: &str = "x/application/test";
+pub(crate) const TEST_TAKEN: &str = "x/application/test";
 
 #[skip_serializing_none]
 #[derive(Clone, Serialize, Deserialize)]
@@ -92,7 +88,7 @@ pub(crate) struct ApplicationInternals {
 
 pub(crate) type StoredApplication = Stored<Application, ApplicationInternals>;
 
-/// Returns a field's trimmed text; empty where there is none.
+/// Returns a field's trimmed text, or an empty one.
 pub(crate) fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {
     fields.get(name).and_then(Value::as_str).unwrap_or_default().trim()
 }
@@ -127,7 +123,6 @@ pub(crate) fn create(
     Ok(found)
 }
 
-/// Returns the application of this id. 404 for no such application.
 pub(crate) fn load(cx: &ChangeUnit, id: &str) -> Result<StoredApplication> {
     cx.load(ObjectKind::APPLICATION, id)
 }
@@ -136,6 +131,7 @@ pub(crate) fn store(cx: &mut ChangeUnit, found: &StoredApplication) -> Result<()
     cx.update(ObjectKind::APPLICATION, &found.object.id.to_string(), found)
 }
 
+/// Deletes an application, as support does with a sign-up's test. Another test is still refused.
 pub(crate) fn delete(cx: &mut ChangeUnit, id: &str) -> Result<()> {
     let found = load(cx, id)?;
     cx.delete(ObjectKind::APPLICATION, LIST, id, found.sequence)
@@ -161,17 +157,12 @@ pub(crate) fn submit(cx: &mut ChangeUnit, mut found: StoredApplication) -> Resul
     store(cx, &found)
 }
 
-pub(crate) fn is_test_submitted(cx: &ChangeUnit) -> Result<bool> {
-    Ok(cx.get::<String>(TEST_TAKEN)?.is_some())
-}
-
-/// Returns true if an application with the same reference or tax id was submitted before and not
-/// declined.
+/// Returns true if the same reference or tax id was submitted before and not declined.
 pub(crate) fn is_duplicate(cx: &ChangeUnit, found: &StoredApplication) -> Result<bool> {
     for known in duplicate_keys(found) {
         for (_, id) in cx.entries(&prefix(cx, &known))? {
             let other: Option<StoredApplication> =
-                cx.find_any_owner(ObjectKind::APPLICATION, id.as_str().unwrap_or_default())?;
+                cx.look_up(ObjectKind::APPLICATION, id.as_str().unwrap_or_default())?;
             let counts = |other: StoredApplication| {
                 other.internal.submission < found.internal.submission
                     && other.object.state != ApplicationState::Declined
@@ -195,8 +186,7 @@ fn prefix(cx: &ChangeUnit, known: &str) -> String {
     format!("x/application/of/{}/", derive_id(&cx.environment.seed, "application", known))
 }
 
-/// Normalises leniently accepted input: drops explicit nulls, and converts numbers and booleans
-/// sent as text (service-facts, 9).
+/// Drops explicit nulls, and converts numbers and booleans sent as text (service-facts, 9).
 pub(crate) fn normalise_fields(fields: Map<String, Value>) -> Map<String, Value> {
     map_fields(&without_nulls(fields), |path, value| {
         let field_type = fields::find(path).map(|field| field.field_type);
@@ -213,8 +203,7 @@ pub(crate) fn normalise_fields(fields: Map<String, Value>) -> Map<String, Value>
     })
 }
 
-/// Converts each field, also those of the second owner; `convert` gets its path, and drops it by
-/// `None`.
+/// Converts each field by its path, also those of the second owner; `None` drops it.
 pub(crate) fn map_fields(
     all: &Map<String, Value>,
     convert: impl Fn(&str, &Value) -> Option<Value>,

@@ -5,14 +5,13 @@
 
 use std::sync::{Arc, LazyLock};
 
-use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
 
 use crate::api::call::{Auth, Parameter, ParameterType};
 use crate::api::rules::Problem;
 use crate::sandbox::answer::SandboxAnswer;
 use crate::sandbox::openapi::page::{self, DOCUMENT};
-use crate::sandbox::openapi::route::{Route, RouteDoc, RouteHandler, Schemas};
+use crate::sandbox::openapi::route::{Route, RouteDoc, RouteHandler, Schemas, schema};
 use crate::sandbox::options::ServiceSurface;
 use crate::sandbox::pages::API_REFERENCE;
 
@@ -121,7 +120,6 @@ fn operation(
     ])
 }
 
-/// Builds an object of the given fields.
 fn object<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
     fields.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
@@ -138,10 +136,7 @@ fn security_schemes() -> Value {
 }
 
 fn responses(schemas: &mut Schemas) -> Value {
-    fn problem(generator: &mut SchemaGenerator) -> schemars::Schema {
-        generator.subschema_for::<Problem>()
-    }
-    let schema = schemas.reply(problem);
+    let schema = schemas.reply(schema::<Problem>);
     let answer = |(name, _, text): (&str, u16, &str)| {
         (name.to_owned(), json!({"description": text, "content": { JSON: {"schema": schema} }}))
     };

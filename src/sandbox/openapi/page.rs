@@ -11,7 +11,6 @@ use crate::sandbox::answer::SandboxAnswer;
 use crate::sandbox::pages::SandboxPage;
 
 pub(crate) const DOCUMENT: &str = "/openapi.json";
-
 /// Maximum depth of the fields shown; deeper fields are in the document.
 const DEPTH_MAX: usize = 3;
 
@@ -190,8 +189,7 @@ fn text_at<'a>(value: &'a Value, pointer: &str) -> &'a str {
 
 const EXAMPLE_DEPTH_MAX: usize = 4;
 
-/// Returns a value that a schema allows: the required fields of a request, every field of an
-/// answer.
+/// Returns a value that a schema allows: a request's required fields, every field of an answer.
 pub(crate) fn example(schema: &Value, components: &Value) -> Value {
     example_value(schema, components, 0)
 }
@@ -222,8 +220,7 @@ fn example_value(schema: &Value, components: &Value, depth: usize) -> Value {
     }
 }
 
-/// Returns an object: the required fields, or those of one `anyOf` choice, or all where none is
-/// required.
+/// Returns an object of the required fields, of those of one `anyOf` choice, or of all fields.
 fn example_object(schema: &Value, components: &Value, depth: usize) -> Value {
     let named = [
         value_at(schema, "/required"),
@@ -254,13 +251,13 @@ fn example_text(schema: &Value) -> Value {
     }
 }
 
-pub(crate) fn resolve_ref<'a>(schema: &'a Value, components: &'a Value) -> &'a Value {
+fn resolve_ref<'a>(schema: &'a Value, components: &'a Value) -> &'a Value {
     let name = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
     name.map_or(schema, |name| value_at(components, "/schemas").get(name).unwrap_or(&Value::Null))
 }
 
 /// Returns the value at a JSON pointer; null if there is none.
-pub(crate) fn value_at<'a>(value: &'a Value, pointer: &str) -> &'a Value {
+fn value_at<'a>(value: &'a Value, pointer: &str) -> &'a Value {
     value.pointer(pointer).unwrap_or(&Value::Null)
 }
 

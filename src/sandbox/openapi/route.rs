@@ -31,7 +31,6 @@ pub(crate) struct Route {
     pub(crate) handler: RouteHandler,
 }
 
-/// Returns the parts of a path.
 pub(crate) fn parts(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter(|part| !part.is_empty())
 }
@@ -43,7 +42,6 @@ impl Route {
         Self { method: method.as_str(), pattern, auth: Auth::None, surface, doc: None, handler }
     }
 
-    /// Restricts the route to the public surface.
     pub(crate) fn public(&mut self) -> &mut Self {
         self.surface = ServiceSurface::Public;
         self
@@ -55,7 +53,6 @@ impl Route {
         self.public().describe(|doc| doc.name = name);
     }
 
-    /// Changes the description.
     pub(crate) fn describe(&mut self, change: impl FnOnce(&mut RouteDoc)) {
         if let Some(doc) = &mut self.doc {
             change(doc);
@@ -111,7 +108,7 @@ fn body_schema<T: JsonSchema>() -> Option<SchemaOf> {
     (T::schema_name() != <()>::schema_name()).then_some(schema::<T>)
 }
 
-fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+pub(super) fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
 
@@ -154,8 +151,7 @@ impl Schemas {
 
 const NOISE: [&str; 2] = ["default", "$schema"];
 
-/// Returns a schema without noise, whose object properties are never null: empty fields are left
-/// out.
+/// Returns a schema without noise and without null properties: empty fields are left out.
 pub(super) fn tidy(schema: Value) -> Value {
     match schema {
         Value::Object(map) => {
@@ -167,8 +163,7 @@ pub(super) fn tidy(schema: Value) -> Value {
     }
 }
 
-/// Tidies the value of a keyword. The keys of `properties` are names; other values are schemas, or
-/// lists of them.
+/// Tidies the value of a keyword; the keys of `properties` are names, not keywords.
 fn tidy_keyword(name: String, value: Value) -> (String, Value) {
     let value = match (name.as_str(), value) {
         ("properties", Value::Object(all)) => {

@@ -4,7 +4,7 @@
 //! Everything that takes money goes through [`authorize`], also scheduled payments. A hold is a
 //! charge that waits for a capture request.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 
 use crate::api::call::Page;
 use crate::api::rules::{Problem, ProblemMessage};
@@ -13,18 +13,16 @@ use crate::api::transaction::{self, NewCharge, Transaction, TransactionStatus, T
 use crate::api::transaction_action::{CAPTURE_LATER, NewCapture, capture_rules};
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::{Result, SandboxRefusal};
-use crate::sandbox::merchants::auth::client_id;
-use crate::sandbox::merchants::policy::UNAVAILABLE;
-use crate::sandbox::merchants::processing::{need_currency, need_same_currency};
-use crate::sandbox::merchants::{auth, processing};
+use crate::sandbox::merchants::auth::{self, client_id};
+use crate::sandbox::merchants::policy::{UNAVAILABLE, need_enabled};
+use crate::sandbox::merchants::processing::{self, need_currency, need_same_currency};
 use crate::sandbox::methods::payment_methods::{decline_code, decline_status, decline_text};
-use crate::sandbox::methods::saved_methods::ResolvedMethod;
-use crate::sandbox::methods::{saved_methods, tokens};
-use crate::sandbox::payments::order::PaymentOrder;
+use crate::sandbox::methods::saved_methods::{ResolvedMethod, resolve_checked};
+use crate::sandbox::payments::order::{self, PaymentOrder};
+use crate::sandbox::payments::signatures::Tip;
 use crate::sandbox::payments::transactions::{
-    StoredTransaction, TransactionTransition, status_refusal,
+    self, StoredTransaction, TransactionTransition, status_refusal,
 };
-use crate::sandbox::payments::{order, signatures, transactions};
 use crate::sandbox::request::{PageQuery, ParsedRequest};
 use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored, TimerEntry};
 use crate::sandbox::state::store::ChangeUnit;
@@ -39,6 +37,7 @@ pub(crate) struct CheckedCharge {
     /// The recurring charge to start with it, not checked yet.
     pub(crate) recur: Option<Recur>,
     resolved: ResolvedMethod,
+    tip: Tip,
     new: NewCharge,
 }
 
@@ -47,7 +46,7 @@ impl CheckedCharge {
     pub(crate) fn of(cx: &ChangeUnit, asked: &ParsedRequest, mut new: NewCharge) -> Result<Self> {
         let owner = asked.owner()?;
         let problems = transaction::charge_rules(&new);
-        let resolved = saved_methods::resolve_checked(cx, &owner, new.method.take(), problems)?;
+        let resolved = resolve_checked(cx, &owner, new.method.take(), problems)?;
         let resolved = resolved.ok_or_else(SandboxRefusal::server_error)?;
         let merchant = cx.merchant(&owner.merchant)?;
         let kind = &resolved.method.shown.kind;
@@ -61,26 +60,22 @@ impl CheckedCharge {
         let policy = cx.policy(&owner.merchant)?;
         policy.need_reference(new.reference.as_deref())?;
         order::need_fields(&policy, &account, &resolved.method, resolved.is_saved())?;
-        signatures::need_signature(cx, &new)?;
-        Ok(Self { owner, account, recur: new.recur.take(), resolved, new })
+        let tip = Tip::take(cx, &mut new.gratuity, &mut new.signature);
+        tip.check()?;
+        Ok(Self { owner, account, recur: new.recur.take(), resolved, tip, new })
     }
 
-    /// Makes the charge, and uses its token up. `recurring` are the ids of the recurring charge and
-    /// the occurrence that it starts.
+    /// Makes the charge, and uses its token up; `recurring` are the ids of what it starts.
     pub(crate) fn make(
         self,
         cx: &mut ChangeUnit,
         asked: &ParsedRequest,
         recurring: Option<(String, String)>,
     ) -> Result<StoredTransaction> {
-        let Self { owner, account, recur: _, resolved, mut new } = self;
-        let ResolvedMethod { mut method, token, .. } = resolved;
-        if let Some(token) = &token {
-            tokens::end(cx, token)?;
-        }
+        let Self { owner, account, recur: _, resolved, tip, new } = self;
+        let mut method = resolved.take(cx)?;
         order::deny_by_country(cx, asked, &account, &mut method);
         order::deny_by_brand(&*cx.policy(&owner.merchant)?, &account, &mut method);
-        let tip = signatures::Tip::of(cx, &mut new);
         let order = PaymentOrder {
             owner,
             account,
@@ -102,27 +97,17 @@ impl CheckedCharge {
 
 /// Returns the charge, or the decline that names the transaction it left.
 pub(crate) fn into_answer(kept: StoredTransaction) -> Result<Transaction> {
-    match &kept.object.failure_code {
-        None => Ok(kept.object),
-        Some(code) => Err(decline_refusal(code, &kept.object.id)),
-    }
-}
-
-pub(crate) fn decline_refusal(code: &str, transaction: &str) -> SandboxRefusal {
+    let Some(code) = &kept.object.failure_code else { return Ok(kept.object) };
     let message = ProblemMessage {
         facility: Some("payment_processor".to_owned()),
-        entity_id: Some(transaction.to_owned()),
+        entity_id: Some(kept.object.id),
         ..ProblemMessage::new(decline_code(code), &decline_text(code))
     };
-    SandboxRefusal {
-        status: decline_status(code),
-        problem: Problem { messages: vec![message] },
-        keeps_effects: true,
-    }
+    let problem = Problem { messages: vec![message] };
+    Err(SandboxRefusal { status: decline_status(code), problem, keeps_effects: true })
 }
 
-/// Makes a charge, then authorises or declines it. A charge whose CVV or address the account
-/// rejects is voided.
+/// Makes a charge, then authorises, declines or, if the account rejects CVV or address, voids it.
 pub(crate) fn authorize(cx: &mut ChangeUnit, mut order: PaymentOrder) -> Result<StoredTransaction> {
     let failure = order.method.class.failure.clone();
     let rejection = order::rejection(cx, &order)?;
@@ -137,29 +122,26 @@ pub(crate) fn authorize(cx: &mut ChangeUnit, mut order: PaymentOrder) -> Result<
     Ok(kept)
 }
 
-/// Makes a charge with a known end: authorised, or declined with a failure code. Exceeding the
-/// volume limits declines it too.
+/// Makes a charge with a known end. Exceeding the volume limits declines it too.
 pub(crate) fn settle(
     cx: &mut ChangeUnit,
     order: PaymentOrder,
     failure: Option<String>,
 ) -> Result<StoredTransaction> {
     let failure = match failure {
-        None => order::exceeded_limit(cx, &order)?.map(str::to_owned),
+        None => order::broken_limit(cx, &order)?.map(str::to_owned),
         known => known,
     };
     let sequence = cx.next();
     let id = cx.fresh_gateway_id();
     let object = new_transaction(cx, id.clone(), &order)?;
     let mut kept = Stored { owner: order.owner, sequence, object, internal: order.method };
-    let under = kept.owner.key();
-    cx.create(ObjectKind::TRANSACTION, &under, &id, &kept)?;
+    cx.create(ObjectKind::TRANSACTION, &kept.owner.key(), &id, &kept)?;
     let reference = kept.object.reference.as_deref();
     cx.index_reference(ObjectKind::TRANSACTION, &kept, reference, &id)?;
     transactions::emit(cx, &kept, "transaction.created")?;
     if let Some(code) = failure {
-        kept.object.failure_code = Some(code);
-        transactions::apply(cx, &mut kept, TransactionTransition::Decline)?;
+        transactions::fail(cx, &mut kept, code)?;
         return Ok(kept);
     }
     let class = &kept.internal.class;
@@ -197,28 +179,22 @@ fn new_transaction(cx: &ChangeUnit, id: String, order: &PaymentOrder) -> Result<
     })
 }
 
-/// Schedules the end of an authorised charge: the daily capture, or the expiry of a hold.
-pub(crate) fn schedule_end(cx: &mut ChangeUnit, kept: &StoredTransaction) -> Result<()> {
+/// Schedules the end of an authorised charge: the expiry of a hold, or the capture by the next daily
+/// run, for an electronic check some banking days later.
+fn schedule_end(cx: &mut ChangeUnit, kept: &StoredTransaction) -> Result<()> {
     let id = kept.object.id.clone();
-    if kept.object.auto_capture == Some(true) {
-        let time = settlement_time(cx, kept)?;
-        return cx.schedule(time, &TimerEntry::Capture { id });
+    if kept.object.auto_capture != Some(true) {
+        cx.list_add(&transactions::holds_of(&kept.owner), kept.sequence, &id)?;
+        return cx.schedule_in(HOLD_TIME, &TimerEntry::HoldEnd { id });
     }
-    transactions::add_hold(cx, kept)?;
-    cx.schedule_in(HOLD_TIME, &TimerEntry::HoldEnd { id })
-}
-
-/// Returns the settlement time: a card's next daily run, or the policy's number of banking days
-/// after it for an electronic check.
-fn settlement_time(cx: &ChangeUnit, kept: &StoredTransaction) -> Result<DateTime<Utc>> {
     let merchant = cx.merchant(&kept.owner.merchant)?;
     let policy = cx.policy(&kept.owner.merchant)?;
     let (hour, days) = (policy.capture_hour(), policy.settlement_days);
-    let run = merchant.next_at(cx.now, hour);
-    if kept.internal.is_card() || days == 0 {
-        return Ok(run);
+    let mut time = merchant.next_at(cx.now, hour);
+    if !kept.internal.is_card() && days > 0 {
+        time = merchant.at(processing::add_banking_days(merchant.today(time), days), hour);
     }
-    Ok(merchant.at(processing::add_banking_days(merchant.today(run), days), hour))
+    cx.schedule(time, &TimerEntry::Capture { id })
 }
 
 /// Returns a charge of this owner. 404 for anything else.
@@ -241,23 +217,22 @@ pub(crate) fn list_holds(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<P
     Ok(paging.of_vec(all))
 }
 
-/// POST /v1/charges/{id}/capture.
 pub(crate) fn capture(
     cx: &mut ChangeUnit,
     asked: &ParsedRequest,
     mut new: NewCapture,
 ) -> Result<Transaction> {
-    let owner = asked.owner()?;
-    let mut kept = find(cx, &owner, asked.parameter(0))?;
+    let mut kept = find(cx, &asked.owner()?, asked.parameter(0))?;
     SandboxRefusal::fields("", &capture_rules(&new))?;
     auth::need_country(cx, asked, &kept.object.account_id)?;
-    cx.policy(&owner.merchant)?.need_capture(&kept.object.account_id)?;
+    let policy = cx.policy(&kept.owner.merchant)?;
+    need_enabled(!policy.capture_disabled.contains(&kept.object.account_id), "Captures")?;
     let is_authorized = kept.object.status == TransactionStatus::Authorized;
     SandboxRefusal::ensure(is_authorized && transactions::is_hold(&kept.object), status_refusal)?;
     need_same_currency(&kept.object, new.currency.as_deref())?;
     need_full_amount(&kept.object, new.amount)?;
-    signatures::need_signature_of(cx, &new, &kept)?;
-    signatures::Tip::of_capture(cx, &mut new).add(cx, &mut kept)?;
+    let tip = Tip::take(cx, &mut new.gratuity, &mut new.signature);
+    tip.checked_for_capture(&kept)?.add(cx, &mut kept)?;
     kept.object.capture_reference = new.reference.filter(|text| !text.is_empty());
     if new.capture_time.as_deref() == Some(CAPTURE_LATER) {
         leave_to_daily_run(cx, &mut kept)?;

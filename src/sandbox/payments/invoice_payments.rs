@@ -26,7 +26,6 @@ pub(crate) enum InvoiceState {
 pub(crate) enum InvoiceTransition {
     /// A payer pays everything that is due.
     Pay,
-    /// No payment counts.
     NonePaid,
     /// The payments that count are less than the total.
     PartPaid,
@@ -82,9 +81,7 @@ pub(crate) fn is_open(invoice: &Invoice) -> Result<bool> {
 /// Updates the invoice that a changed transaction pays, if it pays one.
 pub(crate) fn update_invoice(cx: &mut ChangeUnit, transaction: &str) -> Result<()> {
     let Some(invoice) = cx.get::<String>(&invoice_key(transaction))? else { return Ok(()) };
-    let kept: Option<StoredInvoice> = cx.find_any_owner(ObjectKind::INVOICE, &invoice)?;
-    let Some(kept) = kept else { return Ok(()) };
-    settle(cx, kept)
+    cx.look_up(ObjectKind::INVOICE, &invoice)?.map_or(Ok(()), |kept| settle(cx, kept))
 }
 
 fn payment(id: String, paid: &Transaction) -> InvoicePayment {
@@ -100,18 +97,13 @@ fn payment(id: String, paid: &Transaction) -> InvoicePayment {
         payment_type: if is_card { "credit_card" } else { "bank_account" }.to_owned(),
         card_type: method.card_type.map(|one| one.as_str().to_owned()),
         last4_digits: Some(number.chars().skip(hidden).collect()),
-        status: status(&paid.status).to_owned(),
+        status: status(&paid.status),
     }
 }
 
-fn status(status: &TransactionStatus) -> &'static str {
-    match status {
-        TransactionStatus::Pending => "pending",
-        TransactionStatus::Authorized => "authorized",
-        TransactionStatus::Completed => "completed",
-        TransactionStatus::Voided => "voided",
-        TransactionStatus::Failed | TransactionStatus::Other(_) => "failed",
-    }
+fn status(status: &TransactionStatus) -> String {
+    let is_known = !matches!(status, TransactionStatus::Other(_));
+    if is_known { status.as_str().to_lowercase() } else { "failed".to_owned() }
 }
 
 /// Adds up the payments that count, and stores the updated invoice.
@@ -119,9 +111,9 @@ fn settle(cx: &mut ChangeUnit, mut kept: StoredInvoice) -> Result<()> {
     let mut paid: i64 = 0;
     for payment in &mut kept.object.invoice_payments {
         let (kind, id) = (ObjectKind::TRANSACTION, &payment.transaction_id);
-        let found = cx.find_any_owner::<Transaction, StoredMethod>(kind, id)?;
+        let found = cx.look_up::<Stored<Transaction, StoredMethod>>(kind, id)?;
         let Some(found) = found else { continue };
-        status(&found.object.status).clone_into(&mut payment.status);
+        payment.status = status(&found.object.status);
         let sum = paid.checked_add(counted_amount(&found.object));
         paid = sum.ok_or_else(SandboxRefusal::server_error)?;
     }

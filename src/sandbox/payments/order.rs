@@ -30,8 +30,7 @@ pub(crate) struct PaymentOrder {
     pub(crate) recurring: Option<(String, String)>,
 }
 
-/// Refuses with 422 a message for each missing field. A saved method stores no CVV, so it needs
-/// none.
+/// Refuses missing fields with 422. A saved method stores no CVV, so it needs none.
 pub(crate) fn need_fields(
     policy: &MerchantPolicy,
     account: &str,
@@ -42,20 +41,16 @@ pub(crate) fn need_fields(
         return Ok(());
     };
     let mut problems = FieldProblems::default();
-    for field in wanted.iter().filter(|field| !has_field(method, field, is_saved)) {
-        let name = PAYMENT_FIELDS.iter().find(|(own, _, _)| own == field);
-        let name = name.map_or("Card code", |(_, name, _)| name);
-        problems.add(field, "not_blank", &format!("{name} cannot be blank"));
+    for field in wanted {
+        let known = PAYMENT_FIELDS.iter().find(|(own, _, _)| own == field);
+        let is_given = match known.map(|(_, _, value)| value(&method.shown)) {
+            Some(text) => text.as_deref().is_some_and(|text| !text.trim().is_empty()),
+            None => field != "cvv" || method.has_cvv || is_saved,
+        };
+        let name = known.map_or("Card code", |(_, name, _)| name);
+        problems.unless(is_given, field, "not_blank", &format!("{name} cannot be blank"));
     }
     SandboxRefusal::fields("method", &problems.into_list())
-}
-
-fn has_field(method: &StoredMethod, field: &str, is_saved: bool) -> bool {
-    let known = PAYMENT_FIELDS.iter().find(|(own, _, _)| *own == field);
-    match known.map(|(_, _, value)| value(&method.shown)) {
-        Some(text) => text.as_deref().is_some_and(|text| !text.trim().is_empty()),
-        None => field != "cvv" || method.has_cvv || is_saved,
-    }
 }
 
 /// Makes a payment by a brand fail that the account does not accept.
@@ -81,8 +76,7 @@ pub(crate) fn deny_by_country(
     }
 }
 
-/// Returns the code with which the account rejects an authorised card payment; `None` if it
-/// accepts.
+/// Returns the code with which the account rejects an authorised card payment.
 pub(crate) fn rejection(cx: &ChangeUnit, order: &PaymentOrder) -> Result<Option<&'static str>> {
     if order.method.shown.kind != MethodKind::Card {
         return Ok(None);
@@ -134,10 +128,7 @@ const LIMIT_CODES: [&str; 4] = [
 ];
 
 /// Returns the code of the first limit that a payment would exceed.
-pub(crate) fn exceeded_limit(
-    cx: &ChangeUnit,
-    order: &PaymentOrder,
-) -> Result<Option<&'static str>> {
+pub(crate) fn broken_limit(cx: &ChangeUnit, order: &PaymentOrder) -> Result<Option<&'static str>> {
     let policy = cx.policy(&order.owner.merchant)?;
     let limits = &policy.limits;
     if limits.max_amount.is_some_and(|most| order.amount > most) {

@@ -7,6 +7,7 @@
 
 use chrono::Months;
 
+use crate::api::method::MethodKind;
 use crate::api::rules::FieldProblems;
 use crate::api::transaction::{Transaction, TransactionStatus, TransactionType};
 use crate::api::transaction_action::{
@@ -14,12 +15,11 @@ use crate::api::transaction_action::{
 };
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::{Result, SandboxRefusal};
-use crate::sandbox::merchants::auth;
-use crate::sandbox::merchants::auth::client_id;
+use crate::sandbox::merchants::auth::{self, client_id};
+use crate::sandbox::merchants::policy::need_enabled;
 use crate::sandbox::merchants::processing::{need_currency, need_same_currency};
 use crate::sandbox::methods::payment_methods::StoredMethod;
-use crate::sandbox::methods::saved_methods::ResolvedMethod;
-use crate::sandbox::methods::{saved_methods, tokens};
+use crate::sandbox::methods::saved_methods::resolve_checked;
 use crate::sandbox::payments::transactions::{
     StoredTransaction, TransactionTransition, emit, status_refusal,
 };
@@ -31,18 +31,6 @@ use crate::sandbox::state::store::ChangeUnit;
 /// Time after a charge within which it can be refunded (gateway-api, Limits).
 const WINDOW: Months = Months::new(6);
 
-/// Returns true if a charge has refunds that are neither voided nor failed. Such a charge cannot be
-/// voided.
-pub(crate) fn has_outstanding(cx: &ChangeUnit, charge: &str) -> Result<bool> {
-    use TransactionStatus as S;
-    let stands = |refund: &StoredTransaction| match refund.object.status {
-        S::Pending | S::Authorized | S::Completed => true,
-        S::Voided | S::Failed | S::Other(_) => false,
-    };
-    Ok(transactions::refunds_of(cx, charge)?.iter().any(stands))
-}
-
-/// POST /v1/charges/{id}/refund.
 pub(crate) fn refund(
     cx: &mut ChangeUnit,
     asked: &ParsedRequest,
@@ -51,20 +39,18 @@ pub(crate) fn refund(
     let owner = asked.owner()?;
     let mut charge = charges::find(cx, &owner, asked.parameter(0))?;
     new.reference = new.reference.filter(|_| cx.is_public());
-    let problems = refund_rules(&new);
-    let other = saved_methods::resolve_checked(cx, &owner, new.method.take(), problems)?;
+    let other = resolve_checked(cx, &owner, new.method.take(), refund_rules(&new))?;
     need_refundable(cx, &charge)?;
     if let Some(other) = &other {
-        need_same_type(cx, &charge, other)?;
+        need_same_type(cx, &charge, &other.method.shown.kind)?;
     }
     need_same_currency(&charge.object, new.currency.as_deref())?;
     let amount = new.amount.unwrap_or(0);
     need_balance(&charge.object, amount)?;
-    if let Some(token) = other.as_ref().and_then(|other| other.token.as_ref()) {
-        tokens::end(cx, token)?;
-    }
-    let mut method =
-        other.map_or_else(|| charge.internal.clone().without_cvv(), |other| other.method);
+    let mut method = match other {
+        Some(other) => other.take(cx)?,
+        None => charge.internal.clone().without_cvv(),
+    };
     order::deny_by_country(cx, asked, &charge.object.account_id, &mut method);
     let NewRefund { reference, data, .. } = new;
     let refund = Transaction { amount, reference, data, ..new_refund(&charge.object) };
@@ -103,15 +89,11 @@ fn new_refund(charge: &Transaction) -> Transaction {
     }
 }
 
-/// Requires a charge that is settled or will settle by itself, and is not older than six months in
-/// the merchant's calendar.
+/// Requires a charge that is or will be settled, at most six of the merchant's months old.
 fn need_refundable(cx: &ChangeUnit, charge: &StoredTransaction) -> Result<()> {
-    use TransactionStatus as S;
-    let fits = match charge.object.status {
-        S::Completed => true,
-        S::Authorized => !transactions::is_hold(&charge.object),
-        S::Pending | S::Voided | S::Failed | S::Other(_) => false,
-    };
+    let settles_itself = charge.object.status == TransactionStatus::Authorized
+        && !transactions::is_hold(&charge.object);
+    let fits = settles_itself || charge.object.status == TransactionStatus::Completed;
     let merchant = cx.merchant(&charge.owner.merchant)?;
     let made = charge.object.created.map_or(cx.now, |time| time.0);
     let last = merchant.today(made).checked_add_months(WINDOW);
@@ -121,15 +103,11 @@ fn need_refundable(cx: &ChangeUnit, charge: &StoredTransaction) -> Result<()> {
     SandboxRefusal::ensure(fits, status_refusal)
 }
 
-/// Checks another method: the tenant must allow it, and it must be of the charge's type
-/// (service-facts, 54).
-fn need_same_type(
-    cx: &ChangeUnit,
-    charge: &StoredTransaction,
-    other: &ResolvedMethod,
-) -> Result<()> {
-    cx.policy(&charge.owner.merchant)?.need_other_method(&charge.object.account_id)?;
-    let is_same = other.method.shown.kind == charge.internal.shown.kind;
+/// Checks another method: allowed by the tenant, and of the charge's type (service-facts, 54).
+fn need_same_type(cx: &ChangeUnit, charge: &StoredTransaction, other: &MethodKind) -> Result<()> {
+    let enabled = &cx.policy(&charge.owner.merchant)?.other_method_enabled;
+    need_enabled(enabled.contains(&charge.object.account_id), "Refunds to another payment method")?;
+    let is_same = *other == charge.internal.shown.kind;
     let text = "Payment method type does not fit the charge";
     SandboxRefusal::unless(is_same, "incorrect_payment_type", text)
 }
@@ -142,7 +120,7 @@ fn need_balance(charge: &Transaction, amount: i64) -> Result<()> {
 }
 
 /// Makes a pending refund or credit from the fields that the caller sets.
-pub(crate) fn make_payout(
+fn make_payout(
     cx: &mut ChangeUnit,
     owner: ObjectOwner,
     object: Transaction,
@@ -179,18 +157,16 @@ pub(crate) fn credit(
     let mut problems = FieldProblems::default();
     problems.transaction_reference(reference.as_deref());
     let problems = credit_rules(&new).into_iter().chain(problems.into_list()).collect();
-    let resolved = saved_methods::resolve_checked(cx, &owner, new.method.take(), problems)?;
-    let mut resolved = resolved.ok_or_else(SandboxRefusal::server_error)?;
+    let resolved = resolve_checked(cx, &owner, new.method.take(), problems)?;
+    let resolved = resolved.ok_or_else(SandboxRefusal::server_error)?;
     let merchant = cx.merchant(&owner.merchant)?;
     let kind = &resolved.method.shown.kind;
     let (named, of_key) = (new.account_id.as_deref(), asked.account_of_key());
     let account = merchant.account(owner.mode, kind, named, of_key)?;
-    cx.policy(&owner.merchant)?.need_credits(&account.id)?;
+    need_enabled(cx.policy(&owner.merchant)?.credits_enabled.contains(&account.id), "Credits")?;
     need_currency(account, new.currency.as_deref())?;
-    if let Some(token) = &resolved.token {
-        tokens::end(cx, token)?;
-    }
-    order::deny_by_country(cx, asked, &account.id, &mut resolved.method);
+    let mut method = resolved.take(cx)?;
+    order::deny_by_country(cx, asked, &account.id, &mut method);
     let credit = Transaction {
         kind: TransactionType::Credit,
         account_id: account.id.clone(),
@@ -199,22 +175,26 @@ pub(crate) fn credit(
         reference,
         ..Transaction::default()
     };
-    let mut kept = make_payout(cx, owner, credit, resolved.method)?;
+    let mut kept = make_payout(cx, owner, credit, method)?;
     transactions::authorize_payout(cx, &mut kept)?;
     charges::into_answer(kept)
 }
 
-/// Voids a transaction; a charge only if it has no outstanding refunds.
+/// Voids a transaction; a charge only if each of its refunds is voided or failed.
 pub(crate) fn void(
     cx: &mut ChangeUnit,
     asked: &ParsedRequest,
     new: NewVoid,
 ) -> Result<Transaction> {
-    let owner = asked.owner()?;
-    let mut kept = transactions::find(cx, &owner, asked.parameter(0))?;
+    use TransactionStatus as S;
+    let mut kept = transactions::find(cx, &asked.owner()?, asked.parameter(0))?;
     SandboxRefusal::fields("", &void_rules(&new))?;
     auth::need_country(cx, asked, &kept.object.account_id)?;
-    SandboxRefusal::ensure(!has_outstanding(cx, &kept.object.id)?, status_refusal)?;
+    let stands = |refund: &StoredTransaction| {
+        matches!(refund.object.status, S::Pending | S::Authorized | S::Completed)
+    };
+    let is_refunded = transactions::refunds_of(cx, &kept.object.id)?.iter().any(stands);
+    SandboxRefusal::ensure(!is_refunded, status_refusal)?;
     kept.object.void_reference = new.reference.filter(|text| !text.is_empty());
     transactions::apply(cx, &mut kept, TransactionTransition::Void)?;
     Ok(kept.object)

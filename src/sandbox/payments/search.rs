@@ -36,7 +36,7 @@ pub(crate) fn search(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Page<
         // Every reference that begins like this one.
         Some((_, reference)) => {
             let kind = ObjectKind::TRANSACTION;
-            cx.ids_by_reference(&ChangeUnit::reference_prefix(kind, &owner, reference))?
+            cx.values(&ChangeUnit::reference_prefix(kind, &owner, reference))?
         }
         None => cx.ids(&under, 0, u64::MAX)?,
     };
@@ -95,21 +95,20 @@ impl Filter {
     fn fits(&self, transaction: &Transaction, value: &Value) -> bool {
         let Self { text, fields, account, from, until } = self;
         let created = transaction.created;
-        fields.iter().all(|(name, text)| property_starts_with(value, name, text))
+        // A name with dots is of a nested property.
+        let begins = |(name, text): &(String, String)| match name
+            .split('.')
+            .try_fold(value, |value, part| value.get(part))
+        {
+            Some(Value::String(own)) => own.to_lowercase().starts_with(&text.to_lowercase()),
+            Some(other) => other.to_string().starts_with(text),
+            None => false,
+        };
+        fields.iter().all(begins)
             && account.as_ref().is_none_or(|id| *id == transaction.account_id)
             && from.is_none_or(|from| created >= Some(from))
             && until.is_none_or(|until| created <= Some(until))
             && text.as_ref().is_none_or(|text| contains_text(value, text))
-    }
-}
-
-/// Returns true if the property (dots for nesting) begins with the text.
-fn property_starts_with(value: &Value, name: &str, text: &str) -> bool {
-    let property = name.split('.').try_fold(value, |value, part| value.get(part));
-    match property {
-        Some(Value::String(own)) => own.to_lowercase().starts_with(&text.to_lowercase()),
-        Some(other) => other.to_string().starts_with(text),
-        None => false,
     }
 }
 

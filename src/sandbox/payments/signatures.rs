@@ -5,10 +5,8 @@
 use serde_json::Value;
 
 use crate::api::rules::FieldProblem;
-use crate::api::transaction::{
-    NewCharge, NewSignature, Signature, TransactionStatus, signature_rules,
-};
-use crate::api::transaction_action::{NewCapture, SignedTransaction};
+use crate::api::transaction::{NewSignature, Signature, TransactionStatus, signature_rules};
+use crate::api::transaction_action::SignedTransaction;
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::body;
@@ -23,8 +21,7 @@ pub(crate) fn sign(
     asked: &ParsedRequest,
     new: NewSignature,
 ) -> Result<SignedTransaction> {
-    let owner = asked.owner()?;
-    let mut kept = transactions::find(cx, &owner, asked.parameter(0))?;
+    let mut kept = transactions::find(cx, &asked.owner()?, asked.parameter(0))?;
     let mut problems = signature_rules(&new);
     let gratuity = gratuity(asked)?;
     if gratuity < 0 {
@@ -34,31 +31,29 @@ pub(crate) fn sign(
     need_signable(&kept, gratuity)?;
     let NewSignature { mime_type, data } = new.clone();
     let signature = Signature { mime_type, data, ..Signature::default() };
-    kept.object.signature_id = Some(store_signature(cx, &owner, new)?);
-    let is_public = cx.is_public();
-    let added = Some(gratuity).filter(|gratuity| is_public && *gratuity > 0);
+    kept.object.signature_id = Some(store_signature(cx, &kept.owner, new)?);
+    let added = Some(gratuity).filter(|gratuity| cx.is_public() && *gratuity > 0);
     kept.object.gratuity = added.or(kept.object.gratuity);
     transactions::store_update(cx, &mut kept)?;
     Ok(SignedTransaction { transaction: kept.object, signature })
 }
 
-pub(crate) fn store_signature(
+fn store_signature(
     cx: &mut ChangeUnit,
     owner: &ObjectOwner,
     given: NewSignature,
 ) -> Result<String> {
     let id = cx.fresh_gateway_id();
     let NewSignature { mime_type, data } = given;
-    let object =
-        Signature { id: Some(id.clone()), created: Some(Timestamp(cx.now)), mime_type, data };
+    let created = Some(Timestamp(cx.now));
+    let object = Signature { id: Some(id.clone()), created, mime_type, data };
     let sequence = cx.next();
     let stored = Stored { owner: owner.clone(), sequence, object, internal: () };
     cx.create(ObjectKind::SIGNATURE, &owner.key(), &id, &stored)?;
     Ok(id)
 }
 
-/// Requires a transaction that has no signature yet and was neither voided nor failed. A captured
-/// one takes no gratuity.
+/// Requires a transaction neither signed, voided nor failed; a captured one takes no gratuity.
 fn need_signable(kept: &StoredTransaction, gratuity: i64) -> Result<()> {
     use TransactionStatus as S;
     let fits = match kept.object.status {
@@ -76,11 +71,13 @@ fn gratuity(asked: &ParsedRequest) -> Result<i64> {
     value.as_i64().ok_or_else(|| SandboxRefusal::field("gratuity", "invalid", "Value is invalid"))
 }
 
-/// GET /v1/signatures/{id}.
 pub(crate) fn get_signature(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Signature> {
-    let kept: Stored<Signature, ()> =
-        cx.find(ObjectKind::SIGNATURE, &asked.owner()?, asked.parameter(0))?;
-    Ok(kept.object)
+    Ok(cx.find::<_, ()>(ObjectKind::SIGNATURE, &asked.owner()?, asked.parameter(0))?.object)
+}
+
+fn negative_gratuity() -> FieldProblem {
+    let text = "Gratuity is less than the minimum value";
+    FieldProblem::new("gratuity", "below_minimum_value", text)
 }
 
 /// Gratuity and signature of a charge or capture request.
@@ -90,55 +87,39 @@ pub(crate) struct Tip {
     signature: Option<NewSignature>,
 }
 
-/// Refuses with 422 an invalid signature, a negative gratuity, and a positive gratuity without a
-/// signature.
-pub(crate) fn need_signature(cx: &ChangeUnit, new: &NewCharge) -> Result<()> {
-    if cx.is_public() { check(new.gratuity, new.signature.as_ref()) } else { Ok(()) }
-}
-
-/// Checks a capture in the same way; an earlier signature of the transaction is enough.
-pub(crate) fn need_signature_of(
-    cx: &ChangeUnit,
-    new: &NewCapture,
-    held: &StoredTransaction,
-) -> Result<()> {
-    if !cx.is_public() {
-        return Ok(());
-    }
-    let signed = held.object.signature_id.is_some();
-    // A transaction takes one signature (service-facts, 48).
-    SandboxRefusal::ensure(!signed || new.signature.is_none(), status_refusal)?;
-    check(new.gratuity.filter(|_| !signed), new.signature.as_ref())
-}
-
-fn negative_gratuity() -> FieldProblem {
-    let text = "Gratuity is less than the minimum value";
-    FieldProblem::new("gratuity", "below_minimum_value", text)
-}
-
-fn check(gratuity: Option<i64>, signature: Option<&NewSignature>) -> Result<()> {
-    let mut problems = signature.map(signature_rules).unwrap_or_default();
-    for problem in &mut problems {
-        problem.context = format!("signature.{}", problem.context);
-    }
-    problems.extend(gratuity.filter(|gratuity| *gratuity < 0).map(|_| negative_gratuity()));
-    SandboxRefusal::fields("", &problems)?;
-    let fits = signature.is_some() || gratuity.is_none_or(|gratuity| gratuity <= 0);
-    SandboxRefusal::unless(fits, "signature_required", "A signature is required")
-}
-
 impl Tip {
-    pub(crate) fn of(cx: &ChangeUnit, new: &mut NewCharge) -> Self {
-        let tip = Self { gratuity: new.gratuity.take(), signature: new.signature.take() };
+    /// Takes both out of a request; the documented surface ignores them.
+    pub(crate) fn take(
+        cx: &ChangeUnit,
+        gratuity: &mut Option<i64>,
+        signature: &mut Option<NewSignature>,
+    ) -> Self {
+        let tip = Self { gratuity: gratuity.take(), signature: signature.take() };
         if cx.is_public() { tip } else { Self::default() }
     }
 
-    /// Takes gratuity and signature out of a capture request. A gratuity of 0 is dropped
-    /// (service-facts, 47).
-    pub(crate) fn of_capture(cx: &ChangeUnit, new: &mut NewCapture) -> Self {
-        let gratuity = new.gratuity.take().filter(|gratuity| *gratuity > 0);
-        let tip = Self { gratuity, signature: new.signature.take() };
-        if cx.is_public() { tip } else { Self::default() }
+    /// Refuses an invalid signature, a negative gratuity, and a positive one without a signature.
+    pub(crate) fn check(&self) -> Result<()> {
+        let mut problems = self.signature.as_ref().map(signature_rules).unwrap_or_default();
+        for problem in &mut problems {
+            problem.context = format!("signature.{}", problem.context);
+        }
+        problems.extend(self.gratuity.filter(|tip| *tip < 0).map(|_| negative_gratuity()));
+        SandboxRefusal::fields("", &problems)?;
+        let fits = self.signature.is_some() || self.gratuity.is_none_or(|tip| tip <= 0);
+        SandboxRefusal::unless(fits, "signature_required", "A signature is required")
+    }
+
+    /// Checks a capture in the same way; an earlier signature of the transaction is enough. A
+    /// gratuity of 0 is dropped (service-facts, 47).
+    pub(crate) fn checked_for_capture(self, held: &StoredTransaction) -> Result<Self> {
+        if held.object.signature_id.is_none() {
+            self.check()?;
+        }
+        // A transaction takes one signature (service-facts, 48).
+        let is_first = held.object.signature_id.is_none() || self.signature.is_none();
+        SandboxRefusal::ensure(is_first, status_refusal)?;
+        Ok(Self { gratuity: self.gratuity.filter(|tip| *tip > 0), ..self })
     }
 
     pub(crate) fn add(self, cx: &mut ChangeUnit, kept: &mut StoredTransaction) -> Result<()> {
@@ -147,8 +128,7 @@ impl Tip {
         }
         kept.object.gratuity = self.gratuity.or(kept.object.gratuity);
         if let Some(signature) = self.signature {
-            let owner = kept.owner.clone();
-            kept.object.signature_id = Some(store_signature(cx, &owner, signature)?);
+            kept.object.signature_id = Some(store_signature(cx, &kept.owner, signature)?);
         }
         transactions::store_update(cx, kept)
     }

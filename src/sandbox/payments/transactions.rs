@@ -55,8 +55,7 @@ pub(crate) fn status_refusal() -> SandboxRefusal {
     SandboxRefusal::rule("not_valid_for_transaction_status", text)
 }
 
-/// Applies a change with its event and consequences. 422 for a change that the status does not
-/// allow.
+/// Applies a change with its event and consequences. 422 if the status does not allow it.
 pub(crate) fn apply(
     cx: &mut ChangeUnit,
     kept: &mut StoredTransaction,
@@ -88,22 +87,19 @@ pub(crate) fn store_update(cx: &mut ChangeUnit, kept: &mut StoredTransaction) ->
     invoice_payments::update_invoice(cx, &kept.object.id)
 }
 
-/// Applies a scheduled change, unless it no longer applies. A former hold that now waits for the
-/// daily capture does not expire.
+/// Applies a scheduled change if it still applies: a hold that was made a daily capture stays.
 pub(crate) fn run_scheduled(
     cx: &mut ChangeUnit,
     id: &str,
     change: TransactionTransition,
 ) -> Result<()> {
-    let kept: Option<StoredTransaction> = cx.find_any_owner(ObjectKind::TRANSACTION, id)?;
-    let Some(mut kept) = kept.filter(|kept| step(&kept.object.status, change).is_some()) else {
-        return Ok(());
+    let applies = |kept: &StoredTransaction| {
+        let is_captured_daily = kept.object.auto_capture == Some(true);
+        step(&kept.object.status, change).is_some()
+            && !(change == TransactionTransition::Expire && is_captured_daily)
     };
-    let is_captured_daily = kept.object.auto_capture == Some(true);
-    if change == TransactionTransition::Expire && is_captured_daily {
-        return Ok(());
-    }
-    apply(cx, &mut kept, change)
+    let kept = cx.look_up(ObjectKind::TRANSACTION, id)?.filter(applies);
+    kept.map_or(Ok(()), |mut kept| apply(cx, &mut kept, change))
 }
 
 /// Records an event of a transaction, with its method in the form of event data.
@@ -113,7 +109,7 @@ pub(crate) fn emit(cx: &mut ChangeUnit, kept: &StoredTransaction, kind: &str) ->
 }
 
 /// Applies the consequences of a change that was made; `before` is the status before that change.
-pub(crate) fn apply_effects(
+fn apply_effects(
     cx: &mut ChangeUnit,
     kept: &mut StoredTransaction,
     before: &TransactionStatus,
@@ -127,15 +123,21 @@ pub(crate) fn apply_effects(
         remove_hold(cx, kept)?;
     }
     match (&kept.object.kind, change) {
-        (Kind::Charge, T::Capture) => perform_refunds(cx, kept),
-        (Kind::Charge, T::Return) => reject_refunds(cx, kept),
-        (Kind::Refund, T::Void | T::Return) => subtract_refund(cx, kept),
+        (Kind::Charge, T::Capture | T::Return) => {
+            settle_waiting_refunds(cx, kept, change == T::Capture)
+        }
+        (Kind::Refund, T::Void | T::Return) => {
+            let charge = kept.object.charge_id.as_deref().unwrap_or_default();
+            let Some(mut charge) = cx.look_up(ObjectKind::TRANSACTION, charge)? else {
+                return Ok(());
+            };
+            add_refunded(cx, &mut charge, kept.object.amount.saturating_neg())
+        }
         _ => Ok(()),
     }
 }
 
-/// Returns the ledger movement of a change. A transaction that was never authorised moved no money,
-/// so ending it moves none back.
+/// Returns the ledger movement of a change; what was never authorised moved no money.
 fn movement(
     kind: &TransactionType,
     before: &TransactionStatus,
@@ -162,10 +164,6 @@ pub(crate) fn holds_of(owner: &ObjectOwner) -> String {
     format!("hold/{}", owner.key())
 }
 
-pub(crate) fn add_hold(cx: &mut ChangeUnit, kept: &StoredTransaction) -> Result<()> {
-    cx.list_add(&holds_of(&kept.owner), kept.sequence, &kept.object.id)
-}
-
 pub(crate) fn remove_hold(cx: &mut ChangeUnit, kept: &StoredTransaction) -> Result<()> {
     cx.list_remove(&holds_of(&kept.owner), kept.sequence)
 }
@@ -177,46 +175,35 @@ pub(crate) fn refund_list(charge: &str) -> String {
 /// Returns the refunds of a charge in any status, oldest first.
 pub(crate) fn refunds_of(cx: &ChangeUnit, charge: &str) -> Result<Vec<StoredTransaction>> {
     let ids = cx.ids(&refund_list(charge), 0, u64::MAX)?;
-    let found = ids.iter().rev().map(|id| cx.find_any_owner(ObjectKind::TRANSACTION, id));
-    let found: Vec<Option<StoredTransaction>> = found.collect::<Result<_>>()?;
-    Ok(found.into_iter().flatten().collect())
-}
-
-/// Subtracts a refund that was voided or returned from its charge's refunded amount.
-pub(crate) fn subtract_refund(cx: &mut ChangeUnit, refund: &StoredTransaction) -> Result<()> {
-    let charge = refund.object.charge_id.as_deref().unwrap_or_default();
-    let found: Option<StoredTransaction> = cx.find_any_owner(ObjectKind::TRANSACTION, charge)?;
-    let Some(mut charge) = found else { return Ok(()) };
-    add_refunded(cx, &mut charge, refund.object.amount.saturating_neg())
-}
-
-fn waiting_refunds(cx: &ChangeUnit, charge: &StoredTransaction) -> Result<Vec<StoredTransaction>> {
-    let mut all = refunds_of(cx, &charge.object.id)?;
-    all.retain(|refund| refund.object.status == TransactionStatus::Pending);
-    Ok(all)
+    let found = ids.iter().rev().map(|id| cx.look_up(ObjectKind::TRANSACTION, id));
+    found.filter_map(Result::transpose).collect()
 }
 
 /// Failure code of a refund whose charge failed (service-facts, part 2).
 const CHARGE_FAILED: &str = "ach_deferred_refund_rejected_charge_failed";
 
-/// Performs the refunds that waited for a charge, now completed.
-pub(crate) fn perform_refunds(cx: &mut ChangeUnit, charge: &mut StoredTransaction) -> Result<()> {
-    for mut refund in waiting_refunds(cx, charge)? {
-        if !authorize_payout(cx, &mut refund)? {
-            add_refunded(cx, charge, refund.object.amount.saturating_neg())?;
+/// Performs the refunds that waited for a charge; fails them if its money did not arrive.
+fn settle_waiting_refunds(
+    cx: &mut ChangeUnit,
+    charge: &mut StoredTransaction,
+    has_arrived: bool,
+) -> Result<()> {
+    let mut waiting = refunds_of(cx, &charge.object.id)?;
+    waiting.retain(|refund| refund.object.status == TransactionStatus::Pending);
+    for mut refund in waiting {
+        if !has_arrived {
+            fail(cx, &mut refund, CHARGE_FAILED.to_owned())?;
+        } else if authorize_payout(cx, &mut refund)? {
+            continue;
         }
+        add_refunded(cx, charge, refund.object.amount.saturating_neg())?;
     }
     Ok(())
 }
 
-/// Fails the refunds that waited for a charge whose money did not arrive.
-pub(crate) fn reject_refunds(cx: &mut ChangeUnit, charge: &mut StoredTransaction) -> Result<()> {
-    for mut refund in waiting_refunds(cx, charge)? {
-        refund.object.failure_code = Some(CHARGE_FAILED.to_owned());
-        apply(cx, &mut refund, TransactionTransition::Decline)?;
-        add_refunded(cx, charge, refund.object.amount.saturating_neg())?;
-    }
-    Ok(())
+pub(crate) fn fail(cx: &mut ChangeUnit, kept: &mut StoredTransaction, code: String) -> Result<()> {
+    kept.object.failure_code = Some(code);
+    apply(cx, kept, TransactionTransition::Decline)
 }
 
 /// Adds `amount`, which may be negative, to the refunded amount of a charge.
@@ -236,8 +223,7 @@ const AFTER_CHARGES: TimeDelta = TimeDelta::milliseconds(1);
 /// Authorises it, or declines it as its method's class says. Returns true if authorised.
 pub(crate) fn authorize_payout(cx: &mut ChangeUnit, kept: &mut StoredTransaction) -> Result<bool> {
     if let Some(code) = kept.internal.class.failure.clone() {
-        kept.object.failure_code = Some(code);
-        apply(cx, kept, TransactionTransition::Decline)?;
+        fail(cx, kept, code)?;
         return Ok(false);
     }
     kept.object.authorization_code = Some(cx.fresh_secret("auth", 6).to_uppercase());

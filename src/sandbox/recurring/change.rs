@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::api::method::MethodKind;
+use crate::api::method::{MethodKind, PaymentMethod};
 use crate::api::method_token::MethodRef;
 use crate::api::recurring::{RecurringChange, RecurringCharge};
 use crate::api::rules::FieldProblem;
@@ -37,9 +37,8 @@ pub(crate) fn patch(
     update(cx, kept, change)
 }
 
-/// PUT: complete content; an absent optional field is cleared (service-facts, 56). Complete details
-/// of a card or bank account replace the method. The documents know no PUT; public clients send one
-/// (service-facts, 26c).
+/// PUT, as public clients send it (service-facts, 26c, 56): absent optional fields are cleared, and
+/// complete details of a card or bank account replace the method.
 pub(crate) fn put(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<RecurringCharge> {
     let mut kept = open(cx, asked)?;
     let whole: recurring::NewRecurringCharge = body::parse_body(asked.json()?)?;
@@ -87,8 +86,7 @@ fn put_method(cx: &mut ChangeUnit, kept: &mut StoredRecurring, method: MethodRef
     state::schedule_expiry(cx, kept)
 }
 
-/// Replaces the method. A method of another type moves the charge to the account that takes that
-/// type.
+/// Replaces the method. One of another type moves the charge to the account that takes that type.
 fn replace(cx: &ChangeUnit, kept: &mut StoredRecurring, method: StoredMethod) -> Result<()> {
     let before = std::mem::replace(&mut kept.internal.method, method);
     let kind = &kept.internal.method.shown.kind;
@@ -169,7 +167,7 @@ fn merge(own: Option<RecurringSchedule>, change: RecurringSchedule) -> Result<Re
 
 /// Changes the method: sensitive data only by a token, the rest by an object (gateway-api, PATCH).
 fn change_method(cx: &mut ChangeUnit, kept: &mut StoredRecurring, method: MethodRef) -> Result<()> {
-    let own = kept.internal.method.shown.kind.clone();
+    let shown = &mut kept.internal.method.shown;
     match method {
         MethodRef::Id(token) => {
             let method = tokens::find(cx, &kept.owner, &token)?.internal.without_cvv();
@@ -177,16 +175,16 @@ fn change_method(cx: &mut ChangeUnit, kept: &mut StoredRecurring, method: Method
             tokens::end(cx, &token)?;
         }
         MethodRef::Card(new) => {
-            same_kind(&own, &MethodKind::Card)?;
+            same_kind(&shown.kind, &MethodKind::Card)?;
             by_token_only(new.number.as_ref().map(|_| "method.number"))?;
             by_token_only(new.cvv.as_ref().map(|_| "method.cvv"))?;
-            overlay(kept, saved_method::card_rules(&new), serde_json::to_value(&*new)?)?;
+            overlay(shown, saved_method::card_rules(&new), serde_json::to_value(&*new)?)?;
         }
         MethodRef::Bank(new) => {
-            same_kind(&own, &MethodKind::Bank)?;
+            same_kind(&shown.kind, &MethodKind::Bank)?;
             by_token_only(new.account_number.as_ref().map(|_| "method.account_number"))?;
             by_token_only(new.routing_number.as_ref().map(|_| "method.routing_number"))?;
-            overlay(kept, saved_method::bank_rules(&new), serde_json::to_value(&*new)?)?;
+            overlay(shown, saved_method::bank_rules(&new), serde_json::to_value(&*new)?)?;
         }
     }
     kept.object.method = Some(kept.internal.method.shown.clone());
@@ -203,16 +201,14 @@ fn by_token_only(field: Option<&str>) -> Result<()> {
     field.map_or(Ok(()), |name| Err(SandboxRefusal::field(name, "invalid", text)))
 }
 
-/// Merges the changed fields into the visible method. A change may omit fields, so problems of
-/// absent ones do not count.
+/// Merges the changed fields into the visible method; problems of absent fields do not count.
 fn overlay(
-    kept: &mut StoredRecurring,
+    shown: &mut PaymentMethod,
     mut problems: Vec<FieldProblem>,
     fields: Value,
 ) -> Result<()> {
     problems.retain(|problem| problem.sub_code != "not_blank" && problem.sub_code != "not_null");
     SandboxRefusal::fields("method", &problems)?;
-    let shown = &mut kept.internal.method.shown;
     let mut value = serde_json::to_value(&*shown)?;
     if let (Value::Object(own), Value::Object(changed)) = (&mut value, fields) {
         own.extend(changed);

@@ -40,11 +40,11 @@ pub(crate) fn open(
     let id = cx.fresh_gateway_id();
     let object = new_occurrence(cx, charge, id, (date, amount));
     let internal = OccurrenceInternals::default();
-    let kept = Stored { owner: charge.owner.clone(), sequence, object: object.clone(), internal };
-    cx.create(ObjectKind::OCCURRENCE, &charge.object.id, &object.id, &kept)?;
-    plan(cx, charge, &object)?;
-    events::emit(cx, &charge.owner, "recurring_charge.occurrence.created", &object)?;
-    Ok(Some(object))
+    let kept = Stored { owner: charge.owner.clone(), sequence, object, internal };
+    cx.create(ObjectKind::OCCURRENCE, &charge.object.id, &kept.object.id, &kept)?;
+    plan(cx, charge, &kept.object)?;
+    events::emit(cx, &charge.owner, "recurring_charge.occurrence.created", &kept.object)?;
+    Ok(Some(kept.object))
 }
 
 fn new_occurrence(
@@ -124,8 +124,7 @@ fn complete(cx: &mut ChangeUnit, charge: &mut StoredRecurring) -> Result<()> {
     events::emit(cx, &charge.owner, "recurring_charge.completed", &charge.object)
 }
 
-/// Updates the pending occurrence to the schedule of a changed charge; returns false if no
-/// occurrence is left.
+/// Moves the pending occurrence to a changed schedule; returns false if none is left.
 pub(crate) fn replan(
     cx: &mut ChangeUnit,
     charge: &mut StoredRecurring,
@@ -147,17 +146,18 @@ pub(crate) fn replan(
     Ok(true)
 }
 
-/// Handles the due time of an occurrence: pays it if it still waits for this date. Also ends a
-/// payment in progress whose time is over.
+/// Pays an occurrence that is still due now, and ends a payment in progress whose time is over.
 pub(crate) fn run_due_payment(cx: &mut ChangeUnit, id: &str) -> Result<()> {
     let mut kept = find_occurrence(cx, id)?;
     let charge = state::find_charge(cx, &kept.owner, &kept.object.recurring_charge_id)?;
     let merchant = cx.merchant(&kept.owner.merchant)?;
     let time = kept.object.due_date.map(|date| merchant.at(date, DUE_HOUR));
-    let waits =
-        kept.object.status == OccurrenceStatus::Pending && time.is_some_and(|time| time <= cx.now);
-    let is_due = waits && charge.object.status == RecurringStatus::Active;
-    if state::is_payment_over(cx, &kept) || is_due && !state::begin_payment(cx, &mut kept)? {
+    let is_due = kept.object.status == OccurrenceStatus::Pending
+        && time.is_some_and(|time| time <= cx.now)
+        && charge.object.status == RecurringStatus::Active;
+    let paying_until = kept.internal.paying_until.filter(|_| state::is_paying(&kept));
+    let is_over = paying_until.is_some_and(|end| end.0 <= cx.now);
+    if is_over || is_due && !state::begin_payment(cx, &mut kept)? {
         attempt(cx, charge, kept)?;
     }
     Ok(())
@@ -260,23 +260,19 @@ fn show(cx: &ChangeUnit, id: &str) -> Result<Occurrence> {
     let kept = find_occurrence(cx, id)?;
     let mut transactions: Vec<Transaction> = Vec::new();
     for id in &kept.internal.transactions {
-        let transaction: Option<StoredTransaction> =
-            cx.find_any_owner(ObjectKind::TRANSACTION, id)?;
-        transactions.extend(transaction.map(|kept| kept.object));
+        let kept: Option<StoredTransaction> = cx.look_up(ObjectKind::TRANSACTION, id)?;
+        transactions.extend(kept.map(|kept| kept.object));
     }
-    let status = visible_status(cx, &kept.object.status);
-    Ok(Occurrence { transactions: Some(transactions), status, ..kept.object })
+    let mut object = Occurrence { transactions: Some(transactions), ..kept.object };
+    // The documents know only PENDING, PAID and IGNORED: a failed occurrence can still be paid, so
+    // it is shown as pending (gateway-api, Recurring charge occurrence).
+    let is_open = matches!(object.status, OccurrenceStatus::Failed | OccurrenceStatus::Paying);
+    if is_open && !cx.is_public() {
+        object.status = OccurrenceStatus::Pending;
+    }
+    Ok(object)
 }
 
-/// Returns the visible status. The documents know only PENDING, PAID and IGNORED: a failed
-/// occurrence can still be paid, so it is shown as pending (gateway-api, Recurring charge
-/// occurrence).
-fn visible_status(cx: &ChangeUnit, status: &OccurrenceStatus) -> OccurrenceStatus {
-    let is_open = matches!(status, OccurrenceStatus::Failed | OccurrenceStatus::Paying);
-    if is_open && !cx.is_public() { OccurrenceStatus::Pending } else { status.clone() }
-}
-
-/// GET …/occurrences/{id}.
 pub(crate) fn get(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Occurrence> {
     let (_, kept) = find_pair(cx, asked)?;
     show(cx, &kept.object.id)
@@ -289,8 +285,7 @@ pub(crate) fn list(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Page<Oc
     PageQuery::of(asked)?.of_list(cx, &list, |id| show(cx, id))
 }
 
-/// POST …/pay: pays early or again. A decline is answered as a decline, and its transaction is
-/// kept.
+/// POST …/pay: pays early or again. A decline is answered as one, and its transaction is kept.
 pub(crate) fn pay(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Occurrence> {
     let (charge, kept) = find_pair(cx, asked)?;
     let id = kept.object.id.clone();
@@ -302,7 +297,6 @@ pub(crate) fn pay(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Occurren
     show(cx, &id)
 }
 
-/// POST …/ignore.
 pub(crate) fn ignore(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Occurrence> {
     let (charge, mut kept) = find_pair(cx, asked)?;
     refuse_deleted(&charge)?;

@@ -42,7 +42,8 @@ pub(crate) fn create(
     let merchant = cx.merchant(&owner.merchant)?;
     let schedule = new.schedule.clone().unwrap_or_default();
     state::refuse_today(&schedule, merchant.today(cx.now))?;
-    let method = take_method(cx, &owner, new.method.clone())?;
+    let method = new.method.clone().ok_or_else(SandboxRefusal::server_error)?;
+    let method = take_method(cx, &owner, method)?;
     let kind = &method.shown.kind;
     let (named, of_key) = (new.account_id.as_deref(), asked.account_of_key());
     let account = merchant.account(owner.mode, kind, named, of_key)?;
@@ -70,11 +71,9 @@ fn create_checked(
     let id = kept.object.id.clone();
     cx.create(ObjectKind::RECURRING_CHARGE, &owner.key(), &id, &kept)?;
     events::emit(cx, owner, "recurring_charge.created", &kept.object)?;
-    let first = occurrences::open(cx, &mut kept, today)?;
-    let Some(first) = first else {
-        let text = "The schedule has no occurrences";
-        return Err(SandboxRefusal::rule("no_occurrences_for_schedule", text));
-    };
+    let text = "The schedule has no occurrences";
+    let none = || SandboxRefusal::rule("no_occurrences_for_schedule", text);
+    let first = occurrences::open(cx, &mut kept, today)?.ok_or_else(none)?;
     state::schedule_expiry(cx, &kept)?;
     cx.update(ObjectKind::RECURRING_CHARGE, &id, &kept)?;
     Ok(RecurringCharge { occurrences: Some(vec![first]), ..kept.object })
@@ -107,13 +106,8 @@ fn build(
 }
 
 /// Copies the method of a request. A token is used up, and a CVV is not kept.
-fn take_method(
-    cx: &mut ChangeUnit,
-    owner: &ObjectOwner,
-    method: Option<MethodRef>,
-) -> Result<StoredMethod> {
-    let method = method.ok_or_else(SandboxRefusal::server_error)?;
-    let resolved = resolve_method(cx, owner, method)?;
+fn take_method(cx: &mut ChangeUnit, owner: &ObjectOwner, given: MethodRef) -> Result<StoredMethod> {
+    let resolved = resolve_method(cx, owner, given)?;
     match &resolved.token {
         Some(token) => tokens::end(cx, token)?,
         None => SandboxRefusal::fields("method", &resolved.method.problems)?,
@@ -132,9 +126,9 @@ pub(crate) fn list(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Page<Re
     let paging = PageQuery::of(asked)?;
     let under = ObjectKind::RECURRING_CHARGE.list(&owner.key());
     let show = |id: &str| state::find_charge(cx, &owner, id).map(|kept| kept.object);
-    let filters = ["account_id", "status", "reference"];
-    let filters: Vec<_> =
-        filters.iter().filter_map(|name| asked.query(name).map(|text| (*name, text))).collect();
+    let filters = ["account_id", "status", "reference"].into_iter();
+    let filters = filters.filter_map(|name| Some((name, asked.query(name)?)));
+    let filters: Vec<_> = filters.collect();
     let order = asked.query("order_by");
     if filters.is_empty() && order.is_none() {
         return paging.of_list(cx, &under, show);
@@ -178,21 +172,19 @@ pub(crate) fn preview(
     let all = payments(dates, amount, new.max_occurrences, new.max_amount);
     let ends = all.len() < REMAINING_MAX;
     let sum = all.iter().try_fold(0_i64, |sum, (_, amount)| sum.checked_add(*amount));
-    let remaining = i64::try_from(all.len()).ok().filter(|_| ends);
-    let list = all.iter().take(shown);
+    let next_payment = all.first().map(|(date, _)| *date);
+    let remaining_occurrences = i64::try_from(all.len()).ok().filter(|_| ends);
+    let show = |(date, amount)| PreviewOccurrence { amount, due_date: Some(date) };
     Ok(Preview {
         amount,
         max_occurrences: new.max_occurrences,
         max_amount: new.max_amount,
-        total_occurrences: 0,
-        total_amount: 0,
-        remaining_occurrences: remaining,
+        remaining_occurrences,
         remaining_amount: sum.filter(|_| ends),
-        next_payment: all.first().map(|(date, _)| *date),
-        occurrences: list
-            .map(|(date, amount)| PreviewOccurrence { amount: *amount, due_date: Some(*date) })
-            .collect(),
+        next_payment,
+        occurrences: all.into_iter().take(shown).map(show).collect(),
         schedule: Some(schedule),
+        ..Preview::default()
     })
 }
 
@@ -225,10 +217,7 @@ fn first_date(asked: &ParsedRequest, today: NaiveDate) -> Result<NaiveDate> {
         None if with_charge => today,
         None => today.succ_opt().ok_or_else(wrong)?,
     };
-    if with_charge && date != today {
-        return Err(wrong());
-    }
-    Ok(date)
+    if with_charge && date != today { Err(wrong()) } else { Ok(date) }
 }
 
 /// A recurring charge to be started by the charge being made; its schedule is checked.
@@ -262,13 +251,8 @@ impl RecurringStart {
         let ended = recur.end.is_some_and(|end| end < today);
         let faults = problems.into_iter().filter(|problem| problem.field != "end" || ended);
         check_calendar("recur", &faults.collect::<Vec<_>>())?;
-        Ok(Self {
-            recur,
-            schedule,
-            today,
-            recurring: cx.fresh_gateway_id(),
-            occurrence: cx.fresh_gateway_id(),
-        })
+        let (recurring, occurrence) = (cx.fresh_gateway_id(), cx.fresh_gateway_id());
+        Ok(Self { recur, schedule, today, recurring, occurrence })
     }
 
     /// Returns the ids that the charge carries: recurring charge and occurrence.
@@ -282,12 +266,8 @@ impl RecurringStart {
         let sequence = cx.next();
         let object = self.object(cx, &paid.object);
         let method = paid.internal.clone().without_cvv();
-        let inside = RecurringInternals {
-            method,
-            last_closed_date: Some(today),
-            tried: 1,
-            ..RecurringInternals::default()
-        };
+        let last_closed_date = Some(today);
+        let inside = RecurringInternals { method, pending: None, last_closed_date, tried: 1 };
         let mut kept = Stored { owner: paid.owner.clone(), sequence, object, internal: inside };
         let id = kept.object.id.clone();
         cx.create(ObjectKind::RECURRING_CHARGE, &paid.owner.key(), &id, &kept)?;
@@ -355,12 +335,9 @@ pub(crate) fn schedule(
         return Err(SandboxRefusal::not_found("Charge", id));
     }
     SandboxRefusal::fields("", &recurring::clone_rules(&new))?;
-    let schedule = new.schedule.unwrap_or_default();
+    let NewClone { amount, schedule } = new;
     let account = charge.object.account_id.clone();
-    let new = NewRecurringCharge {
-        amount: new.amount,
-        schedule: Some(schedule),
-        ..NewRecurringCharge::default()
-    };
+    let schedule = Some(schedule.unwrap_or_default());
+    let new = NewRecurringCharge { amount, schedule, ..NewRecurringCharge::default() };
     create_checked(cx, &owner, new, account, charge.internal.without_cvv())
 }

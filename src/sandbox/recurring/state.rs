@@ -13,8 +13,7 @@ use crate::api::recurring::{Occurrence, OccurrenceStatus, RecurringCharge, Recur
 use crate::api::rules::FieldProblem;
 use crate::api::schedule::RecurringSchedule;
 use crate::api::wire::Timestamp;
-use crate::base::schedule::ScheduleProblem;
-use crate::base::schedule::{Day, IntervalUnit, Schedule as Calendar};
+use crate::base::schedule::{Day, IntervalUnit, Schedule as Calendar, ScheduleProblem};
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::events;
 use crate::sandbox::methods::payment_methods::{self, StoredMethod};
@@ -112,10 +111,9 @@ pub(crate) fn schedule_expiry(cx: &mut ChangeUnit, charge: &StoredRecurring) -> 
 
 /// Records an expiry event if the charge is still active with a method of this expiry.
 pub(crate) fn run_due_expiry(cx: &mut ChangeUnit, id: &str, expired: bool) -> Result<()> {
-    let kept: Option<StoredRecurring> = cx.find_any_owner(ObjectKind::RECURRING_CHARGE, id)?;
-    let Some(kept) = kept.filter(|kept| kept.object.status == RecurringStatus::Active) else {
-        return Ok(());
-    };
+    let kept: Option<StoredRecurring> = cx.look_up(ObjectKind::RECURRING_CHARGE, id)?;
+    let kept = kept.filter(|kept| kept.object.status == RecurringStatus::Active);
+    let Some(kept) = kept else { return Ok(()) };
     let method = &kept.internal.method.shown;
     let word = payment_methods::expiry_event_due(cx, &kept.owner, method, expired)?;
     let Some(word) = word else { return Ok(()) };
@@ -179,7 +177,7 @@ pub(crate) fn find_pair(
     cx: &ChangeUnit,
     asked: &ParsedRequest,
 ) -> Result<(StoredRecurring, StoredOccurrence)> {
-    let owner: ObjectOwner = asked.owner()?;
+    let owner = asked.owner()?;
     let charge = find_charge(cx, &owner, asked.parameter(0))?;
     let kept: StoredOccurrence = cx.find(ObjectKind::OCCURRENCE, &owner, asked.parameter(1))?;
     if kept.object.recurring_charge_id != charge.object.id {
@@ -194,11 +192,6 @@ pub(crate) fn refuse_deleted(charge: &StoredRecurring) -> Result<()> {
 
 pub(crate) fn is_paying(kept: &StoredOccurrence) -> bool {
     kept.object.status == OccurrenceStatus::Paying
-}
-
-/// Returns true once its payment in progress has reached its end.
-pub(crate) fn is_payment_over(cx: &ChangeUnit, kept: &StoredOccurrence) -> bool {
-    is_paying(kept) && kept.internal.paying_until.is_some_and(|end| end.0 <= cx.now)
 }
 
 /// Begins the payment of an occurrence; returns false if it takes no time or was begun before.

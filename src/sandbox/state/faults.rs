@@ -32,22 +32,18 @@ pub(crate) enum FaultKind {
     ErrorBefore,
     /// Performs the effect, answers an error.
     ErrorAfter,
-    /// Delays the answer.
     Delay,
     /// Breaks the connection, performs nothing.
     Reset,
     /// Answers 429, or another status, with `Retry-After`; performs nothing.
     Throttle,
-    /// Loses an attempt to deliver a webhook.
     WebhookLost,
-    /// Delivers a webhook twice.
     WebhookDoubled,
     /// Holds a webhook back until later ones have arrived.
     WebhookReordered,
 }
 
 impl FaultKind {
-    /// Returns true for a fault that strikes webhooks, not requests.
     fn is_of_webhooks(self) -> bool {
         matches!(self, Self::WebhookLost | Self::WebhookDoubled | Self::WebhookReordered)
     }
@@ -92,17 +88,13 @@ pub(crate) struct FaultRule {
 
 impl FaultRule {
     /// Parses a rule: `{"method","path","fault","status","delay_ms","probability","seed","times"}`.
-    /// 400 for a field that makes no sense. A rule that does something other than it says misleads
-    /// a test.
+    /// 400 for a field that makes no sense, since it would mislead a test.
     pub(crate) fn read(id: String, order: &Value) -> Result<Self> {
         let kind = FaultKind::deserialize(order.get("fault").unwrap_or(&Value::Null))
             .map_err(|_| SandboxRefusal::invalid("Unknown fault"))?;
-        let per_million = match order.get("probability") {
-            None | Some(Value::Null) => MILLION,
-            Some(value) => {
-                probability(value).ok_or_else(|| SandboxRefusal::invalid("Bad probability"))?
-            }
-        };
+        let given = order.get("probability").filter(|value| !value.is_null());
+        let per_million = given.map_or(Some(MILLION), probability);
+        let per_million = per_million.ok_or_else(|| SandboxRefusal::invalid("Bad probability"))?;
         let text = |name: &str| typed::<String>(order, name, "a text");
         let number = |name: &str| typed::<u64>(order, name, "a whole number");
         Ok(Self {

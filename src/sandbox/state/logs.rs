@@ -29,7 +29,7 @@ pub(crate) struct LoggedRequest {
     pub(crate) query: Option<String>,
     /// The requested host: each product brand has its own.
     pub(crate) host: Option<String>,
-    /// The account of an account's own key, if one was used.
+    /// The account of an account's own key.
     pub(crate) account: Option<String>,
     /// The answered status, even if a fault dropped the answer.
     pub(crate) status: u16,

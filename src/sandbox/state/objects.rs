@@ -115,24 +115,18 @@ impl ChangeUnit {
         self.list_add(&kind.list(under), kept.sequence, id)
     }
 
-    pub(crate) fn update<T: Serialize, X: Serialize>(
+    pub(crate) fn update<S: Serialize>(
         &mut self,
-        kind: ObjectKind,
+        of: ObjectKind,
         id: &str,
-        kept: &Stored<T, X>,
+        kept: &S,
     ) -> Result<()> {
-        self.put(&kind.object(id), kept)
+        self.put(&of.object(id), kept)
     }
 
-    pub(crate) fn delete(
-        &mut self,
-        kind: ObjectKind,
-        under: &str,
-        id: &str,
-        sequence: u64,
-    ) -> Result<()> {
+    pub(crate) fn delete(&mut self, kind: ObjectKind, list: &str, id: &str, at: u64) -> Result<()> {
         self.remove(&kind.object(id));
-        self.list_remove(&kind.list(under), sequence)
+        self.list_remove(&kind.list(list), at)
     }
 
     /// Returns an object of this owner. 404 for an unknown object and for one of another owner.
@@ -142,24 +136,20 @@ impl ChangeUnit {
         owner: &ObjectOwner,
         id: &str,
     ) -> Result<Stored<T, X>> {
-        let kept = self.load(kind, id)?;
+        let kept: Stored<T, X> = self.load(kind, id)?;
         if kept.owner == *owner { Ok(kept) } else { Err(SandboxRefusal::not_found(kind.name, id)) }
     }
 
     /// Returns an object of any owner. 404 for an unknown one.
-    pub(crate) fn load<T: DeserializeOwned, X: DeserializeOwned>(
-        &self,
-        kind: ObjectKind,
-        id: &str,
-    ) -> Result<Stored<T, X>> {
-        self.find_any_owner(kind, id)?.ok_or_else(|| SandboxRefusal::not_found(kind.name, id))
+    pub(crate) fn load<S: DeserializeOwned>(&self, kind: ObjectKind, id: &str) -> Result<S> {
+        self.look_up(kind, id)?.ok_or_else(|| SandboxRefusal::not_found(kind.name, id))
     }
 
-    pub(crate) fn find_any_owner<T: DeserializeOwned, X: DeserializeOwned>(
-        &self,
-        kind: ObjectKind,
-        id: &str,
-    ) -> Result<Option<Stored<T, X>>> {
+    /// Returns an object of any owner, if it exists; `S` is the [`Stored`] form of its kind.
+    pub(crate) fn look_up<S>(&self, kind: ObjectKind, id: &str) -> Result<Option<S>>
+    where
+        S: DeserializeOwned,
+    {
         self.get(&kind.object(id))
     }
 
@@ -173,11 +163,6 @@ impl ChangeUnit {
         self.remove(&newest_first(list, at));
         let count = self.count(list)?.saturating_sub(1);
         self.put(&format!("n/{list}"), &count)
-    }
-
-    /// Returns the list entry that was added as `at`.
-    pub(crate) fn list_entry(&self, list: &str, at: u64) -> Result<Option<String>> {
-        self.get(&newest_first(list, at))
     }
 
     /// Returns every object of a kind and any owner, in order of creation.
@@ -203,7 +188,8 @@ impl ChangeUnit {
     }
 }
 
-fn newest_first(list: &str, at: u64) -> String {
+/// Returns the key of the list entry that was added as `at`.
+pub(crate) fn newest_first(list: &str, at: u64) -> String {
     format!("l/{list}/{}", sortable_key(u64::MAX.saturating_sub(at)))
 }
 
@@ -212,10 +198,8 @@ pub(crate) fn to_usize(number: u64) -> usize {
 }
 
 const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-
 /// Length of a partner's id and secret, of a bearer token and of a secret key.
 pub(crate) const LONG_LENGTH: usize = 64;
-
 /// Length of a merchant's public key (partner-api, Limits).
 pub(crate) const PUBLIC_KEY_LENGTH: usize = 24;
 
@@ -248,8 +232,7 @@ impl ChangeUnit {
     }
 
     pub(crate) fn id_with_prefix(&mut self, prefix: &str) -> String {
-        let id = self.fresh_gateway_id();
-        format!("{prefix}{id}")
+        format!("{prefix}{}", self.fresh_gateway_id())
     }
 
     pub(crate) fn fresh_secret(&mut self, label: &str, length: usize) -> String {
@@ -258,7 +241,6 @@ impl ChangeUnit {
     }
 }
 
-/// An entry of the queue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum TimerEntry {
     /// A one-time token's five minutes are over.
@@ -284,14 +266,13 @@ pub(crate) enum TimerEntry {
 pub(crate) const TIMERS: &str = "due/";
 
 impl ChangeUnit {
-    /// Adds an entry to the queue; a past moment becomes now.
+    /// Adds an entry to the queue of timers; a past moment becomes now.
     pub(crate) fn schedule(&mut self, time: DateTime<Utc>, due: &TimerEntry) -> Result<()> {
         let at = self.next();
         let time = time.max(self.now);
         self.put(&format!("{TIMERS}{}/{}", millis(time), sortable_key(at)), due)
     }
 
-    /// Adds an entry that is due after `delay`.
     pub(crate) fn schedule_in(&mut self, delay: TimeDelta, due: &TimerEntry) -> Result<()> {
         self.schedule(self.after(delay), due)
     }
@@ -317,11 +298,6 @@ impl ChangeUnit {
     ) -> Result<()> {
         let Some(reference) = reference else { return Ok(()) };
         self.put(&Self::reference_key(kind, kept, reference), &id)
-    }
-
-    /// Returns the ids under the look-up keys of a reference.
-    pub(crate) fn ids_by_reference(&self, prefix: &str) -> Result<Vec<String>> {
-        self.values(prefix)
     }
 }
 

@@ -4,8 +4,7 @@
 //! A webhook is stored with the change that causes it, so a crash neither loses nor duplicates it;
 //! it is sent at least once. Success is exactly 200. Otherwise it is retried: to the partner every
 //! 10 minutes, 25 times after the first; to a merchant after one hour, then two, and so on, 6
-//! attempts in all. Nothing here opens a socket: `webhooks` polls the due
-//! webhooks.
+//! attempts in all. Nothing here opens a socket: `webhooks` polls the due webhooks.
 
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
@@ -19,24 +18,20 @@ use crate::sandbox::state::faults::FaultKind;
 use crate::sandbox::state::store::{ChangeUnit, millis, sortable_key};
 
 const RETRY: TimeDelta = TimeDelta::minutes(10);
-
 /// Attempts to the partner, including the first: 25 retries (partner-api, Delivery rules, 2).
 const PARTNER_ATTEMPTS_MAX: u32 = 26;
-
 /// Attempts to a URL of a merchant (service-facts, 76).
 const MERCHANT_ATTEMPTS_MAX: u32 = 6;
-
 /// Delay of a webhook that others are to overtake.
 const OVERTAKEN_FOR: TimeDelta = TimeDelta::minutes(1);
-
 const LOG_MAX: u64 = 10_000;
+const LOG_COUNT: &str = "meta/hooks";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DeliveryState {
     Pending,
     Delivered,
-    /// Every attempt failed.
     GivenUp,
 }
 
@@ -63,7 +58,7 @@ pub(crate) struct Delivery {
     pub(crate) was_held_back: bool,
 }
 
-/// One attempt, or one copy of it.
+/// One attempt to deliver, or one copy of it.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct WebhookAttempt {
     pub(crate) delivery: String,
@@ -80,26 +75,21 @@ pub(crate) struct WebhookAttempt {
 
 /// Key prefix of the webhooks, by number.
 const ALL: &str = "hook/";
+/// Key prefix of the queue of pending webhooks, ordered by time.
+const QUEUE: &str = "hookdue/";
 
 fn key(number: u64) -> String {
     format!("{ALL}{}", sortable_key(number))
 }
 
-/// Key prefix of the queue of pending webhooks, ordered by time.
-const QUEUE: &str = "hookdue/";
-
-/// Adds a webhook with one event for the partner to the outbox, due at once.
+/// Adds a webhook with one event for the partner to the outbox.
 pub(crate) fn send(cx: &mut ChangeUnit, reference: &str, event: PartnerEvent) -> Result<()> {
     let notification = Notification { events: vec![event] };
-    enqueue_message(cx, WebhookMessage::Partner { reference: reference.to_owned(), notification })
+    announce(cx, WebhookMessage::Partner { reference: reference.to_owned(), notification })
 }
 
-/// Adds an event for one URL of a merchant to the outbox, due at once.
-pub(crate) fn announce(cx: &mut ChangeUnit, url: &str, event: Event) -> Result<()> {
-    enqueue_message(cx, WebhookMessage::Merchant { url: url.to_owned(), event })
-}
-
-fn enqueue_message(cx: &mut ChangeUnit, message: WebhookMessage) -> Result<()> {
+/// Adds a webhook to the outbox, due at once.
+pub(crate) fn announce(cx: &mut ChangeUnit, message: WebhookMessage) -> Result<()> {
     let delivery = Delivery {
         id: cx.fresh_gateway_id(),
         number: cx.next(),
@@ -161,12 +151,13 @@ pub(crate) fn settle(
 
 /// Returns the pause after this number of attempts; `None` after the last.
 fn retry_delay(message: &WebhookMessage, attempts: u32) -> Option<TimeDelta> {
-    match message {
-        WebhookMessage::Partner { .. } => (attempts < PARTNER_ATTEMPTS_MAX).then_some(RETRY),
+    let (most, pause) = match message {
+        WebhookMessage::Partner { .. } => (PARTNER_ATTEMPTS_MAX, RETRY),
         WebhookMessage::Merchant { .. } => {
-            (attempts < MERCHANT_ATTEMPTS_MAX).then(|| TimeDelta::hours(i64::from(attempts)))
+            (MERCHANT_ATTEMPTS_MAX, TimeDelta::hours(attempts.into()))
         }
-    }
+    };
+    (attempts < most).then_some(pause)
 }
 
 pub(crate) fn log(cx: &mut ChangeUnit, attempt: &WebhookAttempt) -> Result<()> {
@@ -179,10 +170,7 @@ pub(crate) fn log(cx: &mut ChangeUnit, attempt: &WebhookAttempt) -> Result<()> {
     Ok(())
 }
 
-const LOG_COUNT: &str = "meta/hooks";
-
-/// Returns the target URL: the current Event URL plus the reference (partner-api, `reference`), or
-/// the merchant's URL.
+/// Returns the target: the current Event URL plus the `reference`, or the merchant's URL.
 pub(crate) fn url(cx: &ChangeUnit, message: &WebhookMessage) -> String {
     match message {
         WebhookMessage::Partner { reference, .. } => {

@@ -52,7 +52,7 @@ pub(crate) struct ChangeUnit {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct SandboxSettings {
-    /// Lead of the sandbox's clock over its base clock, in milliseconds.
+    /// Lead of the sandbox's clock over its base clock.
     pub(crate) offset_ms: i64,
     /// Answer to a second invoice with a known `source_id`.
     pub(crate) duplicate_source_id: DuplicateSourceId,
@@ -64,7 +64,7 @@ pub(crate) struct SandboxSettings {
     pub(crate) redirect_uri: String,
     /// True while the service is enabled for the partner application.
     pub(crate) enabled: bool,
-    /// True for a partner of the service, which invoices require.
+    /// Invoices require it.
     pub(crate) is_partner: bool,
     /// Plans of the partner; `None` allows every plan.
     pub(crate) plans: Option<Vec<ApplicationPlan>>,
@@ -78,8 +78,7 @@ pub(crate) struct ApplicationPlan {
 }
 
 impl SandboxSettings {
-    /// Returns true for a trust plan, and `None` for an unknown plan. Without configured plans, an
-    /// id with `trust` in it is a trust plan.
+    /// Returns true for a trust plan, by its id where none is configured; `None` if it is unknown.
     pub(crate) fn plan(&self, id: &str) -> Option<bool> {
         match &self.plans {
             None => Some(id.to_ascii_lowercase().contains("trust")),
@@ -139,7 +138,6 @@ pub(crate) fn sortable_key(number: u64) -> String {
 }
 
 impl ChangeUnit {
-    /// Opens a unit of change at `now`.
     pub(crate) fn open(
         environment: Arc<SandboxEnvironment>,
         index: Arc<dyn Index>,
@@ -150,8 +148,7 @@ impl ChangeUnit {
         Self { environment, now, settings, index, batch: Batch::new(), sequence, draft: Vec::new() }
     }
 
-    /// Closes the unit: returns its changes, to be applied at once, and the new counter and
-    /// settings.
+    /// Closes the unit: returns its changes, to be applied at once, and the new counter and settings.
     pub(crate) fn close(mut self) -> Result<(Batch, SandboxMeta)> {
         if !self.batch.is_empty() {
             let sequence = self.sequence;
@@ -209,23 +206,19 @@ impl ChangeUnit {
         self.environment.options.surface == ServiceSurface::Public
     }
 
-    /// Returns the moment `delay` from now.
     pub(crate) fn after(&self, delay: TimeDelta) -> DateTime<Utc> {
         self.now.checked_add_signed(delay).unwrap_or(self.now)
     }
 
-    /// Returns every entry under a prefix.
     pub(crate) fn entries(&self, prefix: &str) -> Result<Vec<(String, Value)>> {
         self.scan(prefix, None, usize::MAX)
     }
 
-    /// Returns every value under a prefix.
     pub(crate) fn values<T: DeserializeOwned>(&self, prefix: &str) -> Result<Vec<T>> {
         let all = self.entries(prefix)?.into_iter();
         all.map(|(_, value)| Ok(serde_json::from_value(value)?)).collect()
     }
 
-    /// Removes the entries under a prefix that fit.
     pub(crate) fn remove_all(&mut self, prefix: &str, fits: impl Fn(&Value) -> bool) -> Result<()> {
         for (key, _) in self.entries(prefix)?.iter().filter(|(_, value)| fits(value)) {
             self.remove(key);
@@ -233,8 +226,7 @@ impl ChangeUnit {
         Ok(())
     }
 
-    /// Returns up to `limit` entries under a prefix, after the key `after`, with this unit's
-    /// changes.
+    /// Returns up to `limit` entries under a prefix, behind the key `after`, with this unit's changes.
     pub(crate) fn scan(
         &self,
         prefix: &str,
@@ -242,7 +234,10 @@ impl ChangeUnit {
         limit: usize,
     ) -> Result<Vec<(String, Value)>> {
         let entries = self.scan_with_batch(prefix.as_bytes(), after.map(str::as_bytes), limit)?;
-        entries.into_iter().map(read_entry).collect()
+        let read = |(key, value): KeyValue| -> Result<(String, Value)> {
+            Ok((String::from_utf8_lossy(&key).into_owned(), serde_json::from_slice(&value)?))
+        };
+        entries.into_iter().map(read).collect()
     }
 
     fn scan_with_batch(
@@ -268,15 +263,10 @@ impl ChangeUnit {
         Ok(all.into_iter().take(limit).collect())
     }
 
-    /// Returns a digest keyed by the seed: equal inputs give equal digests only within the same
-    /// seed.
+    /// Returns a digest keyed by the seed: equal inputs give equal digests only within one seed.
     pub(crate) fn digest(&self, label: &str, data: &[u8]) -> Digest {
         keyed_digest(&self.environment.seed, label, data)
     }
-}
-
-fn read_entry((key, value): KeyValue) -> Result<(String, Value)> {
-    Ok((String::from_utf8_lossy(&key).into_owned(), serde_json::from_slice(&value)?))
 }
 
 pub(crate) fn millis(time: DateTime<Utc>) -> String {
@@ -307,8 +297,7 @@ impl ParsedCache {
         Ok(found)
     }
 
-    /// Evicts the keys that a batch changes; called before the batch is applied, so that nothing
-    /// reads in between.
+    /// Evicts the keys that a batch changes; called before it is applied: nothing reads in between.
     pub(crate) fn forget(&self, batch: &Batch) {
         let mut parsed = self.0.lock();
         for (key, _) in batch.changes_under(b"") {
