@@ -48,7 +48,6 @@ impl Exit {
     }
 }
 
-/// The result of a command, or of a part of one.
 pub type CommandResult<T = Exit> = Result<T, CommandFailure>;
 
 #[derive(Debug)]

@@ -191,15 +191,17 @@ impl TenantTokens {
             Outcome::Done { reply } => serde_json::from_value::<AccessToken>(reply)
                 .ok()
                 .and_then(|reply| reply.access_token)
-                .ok_or_else(|| unavailable("the service answered without one", None)),
+                .ok_or_else(|| Ok(unavailable("the service answered without one", None))),
             Outcome::Refused { status, problem: _ } => {
                 let reason = format!("the service refuses the client credentials with {status}");
                 Err(Err(AccessDenied(reason)))
             }
             Outcome::NotSent { reason, retry_after_s } => {
-                Err(unavailable(reason.as_str(), retry_after_s))
+                Err(Ok(unavailable(reason.as_str(), retry_after_s)))
             }
-            Outcome::InDoubt { reason } => Err(unavailable(reason.as_str(), verdict.retry_after_s)),
+            Outcome::InDoubt { reason } => {
+                Err(Ok(unavailable(reason.as_str(), verdict.retry_after_s)))
+            }
         }
     }
 
@@ -208,14 +210,14 @@ impl TenantTokens {
         let ClientCredentials { client_id, client_secret } = &self.partner;
         serde_json::to_vec(&TokenRequest::tenant(client_id, client_secret.clone()))
             .map(|body| Call::to::<ExchangeToken>(&[]).body(body))
-            .map_err(|_unwritable| unavailable("its request cannot be written", None))
+            .map_err(|_unwritable| Ok(unavailable("its request cannot be written", None)))
     }
 }
 
-fn unavailable(reason: &str, retry_after_s: Option<u64>) -> NoToken {
+fn unavailable(reason: &str, retry_after_s: Option<u64>) -> CallVerdict {
     let reason = format!("no tenant token: {reason}");
     let reason = ServiceText::clean(&reason, &KnownValues::default());
-    Ok(CallVerdict::from(Outcome::NotSent { reason, retry_after_s }))
+    CallVerdict::from(Outcome::NotSent { reason, retry_after_s })
 }
 
 impl Client {

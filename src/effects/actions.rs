@@ -43,8 +43,8 @@ impl ActionRow {
         make: fn(EffectContext, &Value) -> Result<ActionEffect, String>,
     ) -> Self {
         let read_arguments = |matches: &ArgMatches| Ok(json!(T::from_arg_matches(matches)?));
-        let (add_arguments, input, secret) = (T::augment_args, None, &[] as &[&str]);
-        Self { verb, fields, add_arguments, read_arguments, input, make, secret }
+        let add_arguments = T::augment_args;
+        Self { verb, fields, add_arguments, read_arguments, input: None, make, secret: &[] }
     }
 
     pub(crate) const fn with_secret(self, secret: &'static [&'static str]) -> Self {

@@ -119,7 +119,9 @@ pub fn check_plan(
         let over = most.and_then(|most| count_over(most, about, tally));
         found.extend(over.map(|over| (about, over)));
     }
-    found.iter_mut().for_each(|(_, over)| over.scope = LimitScope::Plan);
+    for (_, over) in &mut found {
+        over.scope = LimitScope::Plan;
+    }
     found
 }
 

@@ -19,10 +19,7 @@ const WAVE_MIN: usize = 3;
 const PERCENT_DEFAULT: u32 = 30;
 /// Time that a live resource stays after its mark, where the file names none.
 const DELAY_DEFAULT: Duration = Duration::from_hours(24);
-/// The place of a value that the file does not set.
-const DEFAULT: &str = "default";
 
-/// A value, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Configured<T> {
     pub value: T,
@@ -32,7 +29,7 @@ pub struct Configured<T> {
 
 impl<T> Configured<T> {
     pub fn default_of(value: T) -> Self {
-        Self { value, set_at: DEFAULT.to_owned() }
+        Self { value, set_at: "default".to_owned() }
     }
 }
 

@@ -215,17 +215,19 @@ fn register_modules(engine: &mut Engine, units: &Units<'_>, problems: &mut Issue
     let mut resolver = StaticModuleResolver::new();
     engine.set_module_resolver(resolver.clone());
     for source in order {
-        let tree = engine.compile(&source.text).map_err(|error| syntax::problem(source, &error));
-        let module = tree.and_then(|tree| {
-            let module = Module::eval_ast_as_new(Scope::new(), &tree, engine);
-            module.map_err(|error| {
+        let tree = match engine.compile(&source.text) {
+            Ok(tree) => tree,
+            Err(error) => {
+                problems.push(syntax::problem(source, &error));
+                continue;
+            }
+        };
+        match Module::eval_ast_as_new(Scope::new(), &tree, engine) {
+            Err(error) => {
                 let (_, message, place) = classify_error(&error);
                 let help = "use plain constants: a module computes them once, when it is loaded";
-                source.problem(place.unwrap_or((1, 1)), "module", &message, help)
-            })
-        });
-        match module {
-            Err(problem) => problems.push(problem),
+                problems.push(source.problem(place.unwrap_or((1, 1)), "module", &message, help));
+            }
             Ok(module) => {
                 resolver.insert(source.name(), module);
                 engine.set_module_resolver(resolver.clone());

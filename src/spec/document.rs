@@ -139,7 +139,9 @@ impl<'a> LazySource<'a> {
         let rest = found.split_off(found.len().min(self.room.get()));
         self.room.set(self.room.get().saturating_sub(found.len()));
         let mut omitted = ProblemCounts::default();
-        rest.iter().for_each(|one| omitted.add(severity(one)));
+        for one in &rest {
+            omitted.add(severity(one));
+        }
         (found, omitted)
     }
 }

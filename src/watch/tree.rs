@@ -168,9 +168,9 @@ impl WatchedTree {
 /// it. Symlinks beneath are not followed: the reader does not either, and they may lead anywhere.
 fn arm(full: &Path, seen: &Arc<SharedBurst>) -> notify::Result<(RecommendedWatcher, RootPlaces)> {
     let places = RootPlaces::of(full);
-    let (watched, seen) = (places.clone(), seen.clone());
+    let (all, seen) = (places.clone(), seen.clone());
     let config = Config::default().with_follow_symlinks(false);
-    let mut watcher = RecommendedWatcher::new(move |event| seen.add(&watched, event), config)?;
+    let mut watcher = RecommendedWatcher::new(move |event| seen.add(&all, event), config)?;
     for folder in &places.around {
         watcher.watch(folder, RecursiveMode::NonRecursive)?;
     }

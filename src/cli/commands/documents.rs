@@ -1,7 +1,6 @@
-//! Documents, without the state: `validate`, `explain` and `schema` check them, with all problems in
-//! one run, and describe their fields; `seal` seals a secret for one field of one document. The value
-//! of a secret comes from standard input, never from an argument, which other users of the machine
-//! could read.
+//! Documents, without the state: `validate` checks them, with all problems in one run; `explain` and
+//! `schema` describe their fields; `seal` seals a secret for one field of one document. The secret comes
+//! from standard input, never from an argument, which other users of the machine could read.
 
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -102,8 +101,6 @@ fn is_chosen(setup: &Context, paths: &[PathBuf], file: &str) -> bool {
     paths.is_empty()
         || paths.iter().any(|path| Path::new(file).starts_with(below(&setup.root, path)))
 }
-
-// `explain` and `schema` need no configuration.
 
 pub(crate) fn explain(args: &ExplainArgs, out: Printer) -> CommandResult {
     let (kind, path) = args.what.split_once('.').unwrap_or((&args.what, ""));

@@ -90,7 +90,7 @@ impl Engine {
             return self.scheduler.lanes.defer_action(asked, reply);
         }
         match self.take_lane(&key, &ready.effect) {
-            Ok(()) => self.start_action(key, &ready, reply),
+            Ok(()) => self.start_action(&key, &ready, reply),
             Err(LaneBlocked::Running) => self.scheduler.lanes.defer_action(asked, reply),
             Err(LaneBlocked::Unsettled(held)) => {
                 let why = unsettled_message(&held);
@@ -100,11 +100,11 @@ impl Engine {
         }
     }
 
-    fn start_action(&mut self, key: Key, ready: &ReadyAction, reply: oneshot::Sender<Reply>) {
+    fn start_action(&mut self, key: &Key, ready: &ReadyAction, reply: oneshot::Sender<Reply>) {
         self.scheduler.busy.insert(key.clone());
         let afterwards = self.view().afterwards(&ready.effect);
         let jobs = (0..TRIES).map(|_| {
-            let job = self.job(&key, ready.effect.clone());
+            let job = self.job(key, ready.effect.clone());
             // The cause of a document, in the name of a person.
             EffectJob { cause: Cause { actor: Some(ready.actor.clone()), ..job.cause }, ..job }
         });

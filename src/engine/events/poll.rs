@@ -78,7 +78,7 @@ struct Poll<'a> {
     result: PollResult,
 }
 
-impl<'a> Poll<'a> {
+impl Poll<'_> {
     async fn read_list_and_posts(
         &mut self,
         round: PollRequest,

@@ -149,7 +149,7 @@ impl EngineView<'_> {
     pub(crate) fn traffic(&self) -> TrafficView {
         let traffic = self.shared.limiter.traffic();
         let span = |duration| TimeDelta::from_std(duration).unwrap_or(TimeDelta::MAX);
-        let view = |DownHost { host, since, next, .. }: DownHost| {
+        let view = |DownHost { host, since, next }: DownHost| {
             let now = self.shared.now();
             let since = now.checked_sub_signed(span(since)).unwrap_or(now);
             let next = now.checked_add_signed(span(next)).unwrap_or(now);

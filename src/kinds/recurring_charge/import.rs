@@ -23,9 +23,6 @@ use crate::kinds::saved_method::SavedMethodKind;
 use crate::kinds::schema::kind::SpecSchema;
 use crate::model::manifest::Manifest;
 
-/// Charges collect money: a change made elsewhere is noticed within a quarter of an hour.
-const EVERY: Duration = Duration::from_mins(15);
-
 const fn same(path: &'static str) -> ReadBackField {
     ReadBackField { path, at: path, form: WireForm::Same }
 }
@@ -50,7 +47,8 @@ pub(crate) static CHARGES: ReadBack = ReadBack {
     list_name: "recurring charges",
     list: || Call::to::<ListRecurring>(&[]),
     one: |id| Call::to::<GetRecurring>(&[id.as_str()]),
-    interval: EVERY,
+    // Charges collect money: a change made elsewhere is noticed soon.
+    interval: Duration::from_mins(15),
     fields: &[
         ReadBackField { path: "amount", at: "amount", form: WireForm::Minor },
         ReadBackField { path: "description", at: "description", form: WireForm::Tagged },
@@ -187,10 +185,8 @@ fn method_check(cx: &StepCx<'_>, manifest: &Manifest) -> Option<ImportCheck> {
     if fingerprint.is_string() {
         return Some(expect("/method/fingerprint", fingerprint, OnMismatch::Change));
     }
-    let number = match saved.text("card_type") {
-        Some(_) => "/method/number",
-        None => "/method/account_number",
-    };
+    let is_card = saved.text("card_type").is_some();
+    let number = if is_card { "/method/number" } else { "/method/account_number" };
     saved.text("last4")?;
     Some(expect(number, saved.fact("last4"), OnMismatch::ChangeByLastDigits))
 }

@@ -72,7 +72,6 @@ impl Route {
 
 pub(crate) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
-/// Description of a route in the document, besides its address.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RouteDoc {
     /// Name of the operation, such as `card.create`; unique.
@@ -149,13 +148,11 @@ impl Schemas {
     }
 }
 
-const NOISE: [&str; 2] = ["default", "$schema"];
-
 /// Returns a schema without noise and without null properties: empty fields are left out.
 pub(super) fn tidy(schema: Value) -> Value {
     match schema {
         Value::Object(map) => {
-            let kept = map.into_iter().filter(|(name, _)| !NOISE.contains(&name.as_str()));
+            let kept = map.into_iter().filter(|(name, _)| name != "default" && name != "$schema");
             Value::Object(kept.map(|(name, value)| tidy_keyword(name, value)).collect())
         }
         Value::Array(items) => Value::Array(items.into_iter().map(tidy).collect()),
@@ -191,16 +188,14 @@ pub(super) fn without_null(schema: Value) -> Value {
     let Some(Value::Array(choices)) = map.get_mut("anyOf") else { return Value::Object(map) };
     choices.retain(|choice| choice.get("type").is_none_or(|one| one != "null"));
     match choices.as_mut_slice() {
-        [Value::Object(only)] => merge_choice(std::mem::take(only), map),
+        [Value::Object(only)] => {
+            let mut whole = std::mem::take(only);
+            map.remove("anyOf");
+            whole.extend(map);
+            Value::Object(whole)
+        }
         _ => Value::Object(map),
     }
-}
-
-fn merge_choice(only: Map<String, Value>, mut beside: Map<String, Value>) -> Value {
-    beside.remove("anyOf");
-    let mut whole = only;
-    whole.extend(beside);
-    Value::Object(whole)
 }
 
 #[cfg(test)]

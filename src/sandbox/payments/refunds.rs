@@ -152,8 +152,7 @@ pub(crate) fn credit(
     asked: &ParsedRequest,
     mut new: NewCredit,
 ) -> Result<Transaction> {
-    let owner = asked.owner()?;
-    let reference = new.reference.take().filter(|_| cx.is_public());
+    let (owner, reference) = (asked.owner()?, new.reference.take().filter(|_| cx.is_public()));
     let mut problems = FieldProblems::default();
     problems.transaction_reference(reference.as_deref());
     let problems = credit_rules(&new).into_iter().chain(problems.into_list()).collect();

@@ -127,11 +127,11 @@ fn apply_effects(
             settle_waiting_refunds(cx, kept, change == T::Capture)
         }
         (Kind::Refund, T::Void | T::Return) => {
-            let charge = kept.object.charge_id.as_deref().unwrap_or_default();
-            let Some(mut charge) = cx.look_up(ObjectKind::TRANSACTION, charge)? else {
+            let id = kept.object.charge_id.as_deref().unwrap_or_default();
+            let Some(mut refunded) = cx.look_up(ObjectKind::TRANSACTION, id)? else {
                 return Ok(());
             };
-            add_refunded(cx, &mut charge, kept.object.amount.saturating_neg())
+            add_refunded(cx, &mut refunded, kept.object.amount.saturating_neg())
         }
         _ => Ok(()),
     }

@@ -105,8 +105,10 @@ fn split(money: Money, count: INT) -> ScriptResult<Array> {
     (0..count).map(part).collect()
 }
 
-/// The operators of the language, each with the orderings for which it holds.
-const COMPARISONS: [(&str, fn(Ordering) -> bool); 6] = [
+/// An operator of the language, and the orderings for which it holds.
+type Comparison = (&'static str, fn(Ordering) -> bool);
+
+const COMPARISONS: [Comparison; 6] = [
     ("==", Ordering::is_eq),
     ("!=", Ordering::is_ne),
     ("<", Ordering::is_lt),

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_with::SerializeDisplay;
 
 use crate::sandbox::options::ServiceSurface;
-use crate::sim::check::evidence::{Findings, RunEvidence, Violation};
+use crate::sim::check::evidence::{RunEvidence, Violation, Violations};
 use crate::sim::plan::parts::add;
 
 /// Reason of all holds that a restored backup causes.
@@ -96,7 +96,7 @@ pub(crate) fn count_intents(evidence: &RunEvidence<'_>) -> Shares {
 
 /// Reports every provable effect that needed a person on a service that shows everything, unless
 /// the state was lost.
-pub(crate) fn check_provable(surface: ServiceSurface, shares: &Shares, found: &mut Findings) {
+pub(crate) fn check_provable(surface: ServiceSurface, shares: &Shares, found: &mut Violations) {
     for effect in PROVABLE {
         let Some(share) = shares.get(*effect) else { continue };
         if surface == ServiceSurface::Public && share.needed_a_person > share.after_a_loss {

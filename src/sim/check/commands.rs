@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::base::hash::Mark;
 use crate::engine::protocol::actions::ActionStatus;
 use crate::sandbox::options::ServiceSurface;
-use crate::sim::check::evidence::{Findings, RunEvidence, Violation};
+use crate::sim::check::evidence::{RunEvidence, Violation, Violations};
 use crate::sim::plan::hook_scripts::ECHO;
 use crate::sim::plan::requests::{CommandAction, MerchantCommand, PersonCommand, PersonRequest};
 use crate::sim::service::control::{minor_amount, text};
@@ -78,7 +78,7 @@ fn indistinguishable_commands<'a>(
 }
 
 /// Checks law 5: a command has at most one effect, and a refused one has none.
-pub(crate) fn check_single_effect(evidence: &RunEvidence<'_>, found: &mut Findings) {
+pub(crate) fn check_single_effect(evidence: &RunEvidence<'_>, found: &mut Violations) {
     for command in commands(evidence) {
         let Some(made) = movements(evidence, command) else { continue };
         let alike = indistinguishable_commands(evidence, command);
@@ -110,7 +110,7 @@ pub(crate) fn check_single_effect(evidence: &RunEvidence<'_>, found: &mut Findin
 }
 
 /// Checks that the moved amount equals the requested one.
-fn check_amounts(command: &PersonCommand, made: &[&Value], found: &mut Findings) {
+fn check_amounts(command: &PersonCommand, made: &[&Value], found: &mut Violations) {
     let (CommandAction::Charge { amount, .. }
     | CommandAction::Credit { amount, .. }
     | CommandAction::Refund { amount, .. }) = &command.action
@@ -133,7 +133,7 @@ pub(crate) fn is_requested_charge(evidence: &RunEvidence<'_>, entry: &Value) -> 
 }
 
 /// Checks that every command has an answer once all faults are over.
-pub(crate) fn check_answers(evidence: &RunEvidence<'_>, found: &mut Findings) {
+pub(crate) fn check_answers(evidence: &RunEvidence<'_>, found: &mut Violations) {
     let mut open: BTreeMap<&str, &str> = BTreeMap::new();
     for command in commands(evidence) {
         let answer = evidence.answers.get(&command.name);
@@ -172,7 +172,7 @@ fn count_answers<'a>(
 }
 
 /// Checks that no token is saved twice, and that each method answered as saved is saved.
-fn check_vault(evidence: &RunEvidence<'_>, found: &mut Findings) {
+fn check_vault(evidence: &RunEvidence<'_>, found: &mut Violations) {
     let kept = evidence.arrivals_of("vault.save").filter(|one| one.succeeded()).count();
     let vault = commands(evidence).filter(|command| {
         matches!(command.action, CommandAction::Own(MerchantCommand::Vault { .. }))
@@ -189,7 +189,7 @@ fn check_vault(evidence: &RunEvidence<'_>, found: &mut Findings) {
 }
 
 /// Checks that the answers to these commands are true.
-pub(crate) fn check_merchant_answers(evidence: &RunEvidence<'_>, found: &mut Findings) {
+pub(crate) fn check_merchant_answers(evidence: &RunEvidence<'_>, found: &mut Violations) {
     check_vault(evidence, found);
     for command in commands(evidence) {
         let CommandAction::Own(own) = &command.action else { continue };

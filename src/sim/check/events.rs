@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::model::events::event::{VerifiedEvent, Via, WebhookContent};
 use crate::model::record::Record;
 use crate::model::remote_object::{Freshness, RemoteObject};
-use crate::sim::check::evidence::{Findings, RunEvidence, Violation};
+use crate::sim::check::evidence::{RunEvidence, Violation, Violations};
 use crate::sim::machine::journal::DurableRecord;
 use crate::sim::service::control::text;
 use crate::sim::service::post_office::{AcknowledgedPost, key_of};
@@ -40,7 +40,7 @@ pub(crate) fn check_events(
     evidence: &RunEvidence<'_>,
     all: &EventEvidence<'_>,
     complete: bool,
-) -> Findings {
+) -> Violations {
     let mut found = Vec::new();
     if evidence.script.net.gateway.is_none() {
         return found;
@@ -102,7 +102,7 @@ impl<'a> EventEvidence<'a> {
     }
 
     /// Checks that an acknowledged post was durable before its answer, and still is.
-    fn check_durable(&self, found: &mut Findings) {
+    fn check_durable(&self, found: &mut Violations) {
         let mut there = BTreeMap::new();
         for entry in self.entries {
             if let Some(named) = known_event(&entry.record) {
@@ -148,7 +148,7 @@ impl<'a> EventEvidence<'a> {
 
 impl MerchantEvents<'_> {
     /// Checks that each recorded event equals the service's event, and is recorded once.
-    fn check_genuine(&self, found: &mut Findings) {
+    fn check_genuine(&self, found: &mut Violations) {
         let mut seen = BTreeSet::new();
         for recorded in &self.recorded {
             let (id, merchant) = (&recorded.event, self.merchant);
@@ -188,7 +188,7 @@ impl MerchantEvents<'_> {
     /// Checks that no older version of an object replaces a newer one, in the order in which the
     /// service wrote them. An object that was read again may match another event or none, and is
     /// skipped.
-    fn check_order(&self, events: &[Value], found: &mut Findings) {
+    fn check_order(&self, events: &[Value], found: &mut Violations) {
         let mut newest: BTreeMap<&str, usize> = BTreeMap::new();
         for recorded in self.recorded.iter().filter(|one| one.freshness == Freshness::Newer) {
             let Some(object) = &recorded.object else { continue };
@@ -210,7 +210,7 @@ impl MerchantEvents<'_> {
 
     /// Checks that every event is recorded, except those before the first poll and those of the
     /// last minutes.
-    fn check_complete(&self, all: &EventEvidence<'_>, found: &mut Findings) {
+    fn check_complete(&self, all: &EventEvidence<'_>, found: &mut Violations) {
         let is_recorded = |id: &str| self.recorded.iter().any(|recorded| recorded.event == *id);
         let missing = self.events.iter().filter(|(id, _)| !is_recorded(id));
         for (id, event) in missing.filter(|(_, event)| self.is_due(event, all.now)) {
@@ -234,7 +234,7 @@ impl MerchantEvents<'_> {
         &self,
         all: &EventEvidence<'_>,
         evidence: &RunEvidence<'_>,
-        found: &mut Findings,
+        found: &mut Violations,
     ) {
         let (Some(facts), Some(key)) = (all.known, key_of(self.merchant)) else { return };
         let horizon = facts.event_ledger(&key).ok().and_then(|ledger| ledger.horizon);

@@ -34,7 +34,7 @@ impl Violation {
     }
 }
 
-pub type Findings = Vec<Violation>;
+pub type Violations = Vec<Violation>;
 
 #[derive(Debug, Clone, Copy)]
 pub struct RunEvidence<'a> {

@@ -12,7 +12,7 @@ use crate::model::events::hook_run::{ActionOutcome, ActionRequestId, DEPTH_MAX, 
 use crate::model::intent::IntentState;
 use crate::model::record::Record;
 use crate::sim::check::events::{EventEvidence, MerchantEvents};
-use crate::sim::check::evidence::{Findings, RunEvidence, Violation};
+use crate::sim::check::evidence::{RunEvidence, Violation, Violations};
 use crate::sim::plan::hook_scripts::{
     CREDIT_AMOUNT, CREDITED, EARLY, ECHO, FULL_REFUND, LATE, LATE_REFUND, NOTIFIED,
     PARTIAL_AMOUNTS, PARTIAL_REFUNDS, SKIP, START, VOID,
@@ -66,7 +66,7 @@ pub(crate) struct HookedEvent<'a> {
 
 impl<'a> MerchantBooks<'a> {
     /// Checks that hooks ran only on events that the service has.
-    pub(crate) fn check_genuine(&self, found: &mut Findings) {
+    pub(crate) fn check_genuine(&self, found: &mut Violations) {
         let mine = self.runs.iter().filter(|ran| ran.merchant.name.as_str() == self.merchant);
         for ran in mine.filter(|ran| !self.own.events.contains_key(ran.event.as_str())) {
             let text = format!("hooks ran on {}, which {} never had", ran.event, self.merchant);
@@ -143,7 +143,7 @@ impl<'a> MerchantBooks<'a> {
         })
     }
 
-    pub(crate) fn violate(&self, law: &'static str, text: &str, found: &mut Findings) {
+    pub(crate) fn violate(&self, law: &'static str, text: &str, found: &mut Violations) {
         found.push(Violation::new(law, format!("{text} at {}", self.merchant)));
     }
 
@@ -170,7 +170,7 @@ fn is_too_deep(ran: &HookRunRecord) -> bool {
 }
 
 /// Checks that each payment is refunded as the scripts request, each part once.
-pub(crate) fn check_refunds(books: &MerchantBooks<'_>, found: &mut Findings) {
+pub(crate) fn check_refunds(books: &MerchantBooks<'_>, found: &mut Violations) {
     for amount in [FULL_REFUND, PARTIAL_REFUNDS, CREDITED, VOID, ECHO, NOTIFIED, LATE] {
         let wanted: &[i64] = match amount {
             FULL_REFUND => &[FULL_REFUND],
@@ -209,7 +209,7 @@ fn check_count(
     (what, made): (&str, usize),
     asked: &[HookedEvent<'_>],
     (most, least): (usize, usize),
-    found: &mut Findings,
+    found: &mut Violations,
 ) {
     let due = asked.iter().filter(|one| one.due).count();
     if made > asked.len().saturating_mul(most) {
@@ -224,7 +224,7 @@ fn check_count(
 
 /// Checks that each payment of [`CREDITED`] gets one credit. A credit waits behind an equal one of
 /// the same method that a person must resolve, since the two may be indistinguishable.
-pub(crate) fn check_credits(books: &MerchantBooks<'_>, found: &mut Findings) {
+pub(crate) fn check_credits(books: &MerchantBooks<'_>, found: &mut Violations) {
     let ours = |one: &&Value| minor_amount(one) == CREDIT_AMOUNT;
     let made = books.transactions("CREDIT").filter(ours).count();
     let mut all = books.payments(CREDITED);
@@ -242,7 +242,7 @@ fn method_id(payment: &Value) -> &str {
 
 /// Checks that each payment is echoed until its chain of causes has the maximum length. A lost
 /// state may have begun the chain.
-pub(crate) fn check_chains(books: &MerchantBooks<'_>, found: &mut Findings) {
+pub(crate) fn check_chains(books: &MerchantBooks<'_>, found: &mut Violations) {
     let marked = |one: &Value| Mark::find_in(text(one, "reference")).is_some();
     let made =
         books.transactions("CHARGE").filter(|one| minor_amount(one) == ECHO && marked(one)).count();
@@ -260,7 +260,7 @@ pub(crate) fn check_chains(books: &MerchantBooks<'_>, found: &mut Findings) {
 }
 
 /// Checks that exactly the payments that a script voids are voided.
-pub(crate) fn check_voids(books: &MerchantBooks<'_>, found: &mut Findings) {
+pub(crate) fn check_voids(books: &MerchantBooks<'_>, found: &mut Violations) {
     for amount in [FULL_REFUND, PARTIAL_REFUNDS, CREDITED, VOID, NOTIFIED, LATE] {
         for HookedEvent { event, data, due, .. } in books.payments(amount) {
             let id = text(data, "id");
@@ -277,7 +277,7 @@ pub(crate) fn check_voids(books: &MerchantBooks<'_>, found: &mut Findings) {
 }
 
 /// Checks that the first occurrence is paid or skipped once, and that no other changes.
-pub(crate) fn check_occurrences(books: &MerchantBooks<'_>, found: &mut Findings) {
+pub(crate) fn check_occurrences(books: &MerchantBooks<'_>, found: &mut Violations) {
     for (amount, wanted) in [(EARLY, "PAID"), (SKIP, "IGNORED")] {
         let fits = |data: &Value| minor_amount(data) == amount;
         for HookedEvent { event, data, due, .. } in

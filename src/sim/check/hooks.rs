@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::model::effect::is_action;
 use crate::model::events::hook_run::{ActionOutcome, HookRunRecord};
 use crate::sim::check::events::{EventEvidence, is_connected};
-use crate::sim::check::evidence::{Findings, RunEvidence, Violation};
+use crate::sim::check::evidence::{RunEvidence, Violation, Violations};
 use crate::sim::check::hook_books::{
     self, MerchantBooks, action_id, hook_runs, outcome_of, requests,
 };
@@ -19,7 +19,7 @@ pub(crate) fn check_hooks(
     all: &EventEvidence<'_>,
     tries: &[SimDelivery],
     complete: bool,
-) -> Findings {
+) -> Violations {
     let mut found = Vec::new();
     if evidence.script.hooks.is_none() || evidence.script.net.gateway.is_none() {
         return found;
@@ -65,7 +65,7 @@ pub(crate) fn count_actions(all: &EventEvidence<'_>) -> BTreeMap<String, u32> {
 }
 
 /// Checks that every action of a hook is named by its event and its own name.
-fn check_action_names(evidence: &RunEvidence<'_>, ran: &[&HookRunRecord], found: &mut Findings) {
+fn check_action_names(evidence: &RunEvidence<'_>, ran: &[&HookRunRecord], found: &mut Violations) {
     let ids = ran.iter().flat_map(|ran| requests(ran).map(|wish| action_id(ran, wish)));
     let names = ids.filter_map(|id| id.action_name().ok());
     let names: BTreeSet<String> = names.map(|name| name.to_string()).collect();
@@ -84,7 +84,7 @@ fn check_notifications(
     books: &MerchantBooks<'_>,
     tries: &[SimDelivery],
     texts: &mut BTreeSet<String>,
-    found: &mut Findings,
+    found: &mut Violations,
 ) {
     // Once for each state that began empty.
     let begun = books.evidence.lost.iter().filter(|lost| lost.last_kept.is_none()).count();
@@ -106,7 +106,7 @@ fn check_notifications(
 
 /// Checks that a script's stored value is the last one that its runs stored, and that each run
 /// counted one more.
-fn check_stored_values(all: &EventEvidence<'_>, ran: &[&HookRunRecord], found: &mut Findings) {
+fn check_stored_values(all: &EventEvidence<'_>, ran: &[&HookRunRecord], found: &mut Violations) {
     let Some(known) = all.known else { return };
     // A script counts the merchant's events under this key.
     let keys: BTreeSet<String> = all.merchants.iter().map(|one| format!("seen-{one}")).collect();

@@ -20,7 +20,7 @@ use crate::kinds::planning::step::MERCHANT;
 use crate::model::effect::is_action;
 use crate::model::intent::{Intent, IntentProgress};
 use crate::model::record::Record;
-use crate::sim::check::evidence::{Findings, RunEvidence, Violation, is_complete};
+use crate::sim::check::evidence::{RunEvidence, Violation, Violations, is_complete};
 use crate::sim::machine::journal::{DurableRecord, IntentHistory, name_of};
 use crate::sim::plan::chance::{AMOUNTS, CallFault};
 use crate::sim::plan::documents::{Doc, DocBody, DocTree};
@@ -33,7 +33,7 @@ use crate::sim::service::post_office::FORGED;
 use crate::sim::service::weather::StormStretch;
 
 /// Checks law 1: a durable record allowed every changing request when it arrived.
-pub(crate) fn check_call_intents(evidence: &RunEvidence<'_>, found: &mut Findings) {
+pub(crate) fn check_call_intents(evidence: &RunEvidence<'_>, found: &mut Violations) {
     for arrival in evidence.arrivals.iter().filter(|one| one.effect.is_none() || !one.explained) {
         let (method, path, name) = &arrival.name;
         let text =
@@ -44,7 +44,7 @@ pub(crate) fn check_call_intents(evidence: &RunEvidence<'_>, found: &mut Finding
 
 /// Checks law 2. A deletion or an end needs a document that declared it and is gone, in a complete
 /// tree.
-pub(crate) fn check_deletions(evidence: &RunEvidence<'_>, found: &mut Findings) {
+pub(crate) fn check_deletions(evidence: &RunEvidence<'_>, found: &mut Violations) {
     let ends = |effect: &str| world_parts::REMOVAL_EFFECTS.contains(&effect);
     let deletes = |intent: &Intent| intent.request.method == Method::Delete || ends(&intent.effect);
     let asked = evidence.histories.iter().filter(|story| !is_action(&story.intent.key));
@@ -68,7 +68,7 @@ pub(crate) fn check_deletions(evidence: &RunEvidence<'_>, found: &mut Findings) 
 }
 
 /// Checks that a deletion reaches only objects that we made.
-fn check_deletion_targets(evidence: &RunEvidence<'_>, found: &mut Findings) {
+fn check_deletion_targets(evidence: &RunEvidence<'_>, found: &mut Violations) {
     let of = |effects: [&'static str; 2]| {
         let all = evidence.arrivals.iter();
         all.filter(move |one| one.effect.is_some_and(|effect| effects.contains(&effect)))
@@ -90,7 +90,7 @@ fn trees_at<'a>(evidence: &RunEvidence<'a>, at: DateTime<Utc>) -> Vec<&'a DocTre
 }
 
 /// Checks law 4: an answer that differs from the request puts its resource on hold.
-pub(crate) fn check_differing_answers(evidence: &RunEvidence<'_>, found: &mut Findings) {
+pub(crate) fn check_differing_answers(evidence: &RunEvidence<'_>, found: &mut Violations) {
     for (place, arrival) in evidence.arrivals.iter().enumerate() {
         let altered = arrival.fault == Some(CallFault::OtherAmount) && arrival.status == 200;
         if !altered || !names_amount(arrival) {
@@ -152,7 +152,7 @@ const ASKED_BY: u64 = 4;
 const SETTLES_AFTER: Duration = Duration::from_hours(1);
 
 /// Checks that a storm meets a bounded number of calls, and that callers wait as long as requested.
-pub(crate) fn check_storms(evidence: &RunEvidence<'_>, found: &mut Findings) {
+pub(crate) fn check_storms(evidence: &RunEvidence<'_>, found: &mut Violations) {
     for passed in evidence.storms {
         let storm = passed.storm;
         let bound = max_calls(passed);
@@ -232,7 +232,7 @@ impl RunEvidence<'_> {
 
 /// Checks that the engine reports the service's decision on each application, as far as its webhook
 /// arrived.
-pub(crate) fn check_decisions(evidence: &RunEvidence<'_>, found: &mut Findings) {
+pub(crate) fn check_decisions(evidence: &RunEvidence<'_>, found: &mut Violations) {
     let Some(files) = evidence.files() else { return };
     let applications = files.values().filter(|doc| doc.kind() == "MerchantApplication");
     for doc in applications.filter(|doc| !evidence.is_on_hold(doc)) {
@@ -253,7 +253,7 @@ pub(crate) fn check_decisions(evidence: &RunEvidence<'_>, found: &mut Findings) 
 
 /// Checks that a code connects its merchant once, and that a code that the service did not issue is
 /// never tried.
-pub(crate) fn check_codes(evidence: &RunEvidence<'_>, found: &mut Findings) {
+pub(crate) fn check_codes(evidence: &RunEvidence<'_>, found: &mut Violations) {
     let mut times: BTreeMap<&str, u32> = BTreeMap::new();
     for arrival in evidence.arrivals_of("code.exchange") {
         let code = text(&arrival.body, "code");
@@ -269,7 +269,7 @@ pub(crate) fn check_codes(evidence: &RunEvidence<'_>, found: &mut Findings) {
 
 /// Reports every intent on a live merchant before a person's approval of that merchant. Returns the
 /// number of approved merchants.
-pub(crate) fn check_approvals(entries: &[DurableRecord], found: &mut Findings) -> usize {
+pub(crate) fn check_approvals(entries: &[DurableRecord], found: &mut Violations) -> usize {
     let mut approved = BTreeSet::new();
     for entry in entries {
         if let Record::Approval(approval) = &entry.record {

@@ -12,7 +12,7 @@ use crate::api::call::Method;
 use crate::model::intent::{Intent, IntentProgress};
 use crate::model::operator::PlanApproval;
 use crate::model::record::Record;
-use crate::sim::check::evidence::{Findings, RunEvidence, Violation, is_valid};
+use crate::sim::check::evidence::{RunEvidence, Violation, Violations, is_valid};
 use crate::sim::machine::journal::{DurableRecord, IntentHistory, name_of};
 use crate::sim::plan::documents::{Doc, DocBody};
 use crate::sim::plan::people::{LimitQuantity, SeenPlan, SimLimit};
@@ -41,7 +41,7 @@ pub(crate) fn check_limits(
     evidence: &RunEvidence<'_>,
     entries: &[DurableRecord],
     seen: &[SeenPlan],
-) -> Findings {
+) -> Violations {
     let mut found = Vec::new();
     let mut happened: Vec<_> =
         evidence.histories.iter().map(|one| exposure(evidence, one)).collect();
@@ -141,7 +141,7 @@ fn applies_to(evidence: &RunEvidence<'_>, bound: &SimLimit, merchant: &str) -> b
 
 /// Checks that one state of the files on one day is one run, also across restarts. Intents of the
 /// very moment in which the files changed are skipped, since they may belong to either state.
-fn check_runs(evidence: &RunEvidence<'_>, spent: &[IntentExposure<'_>], found: &mut Findings) {
+fn check_runs(evidence: &RunEvidence<'_>, spent: &[IntentExposure<'_>], found: &mut Violations) {
     let mut names: BTreeMap<(String, NaiveDate), &str> = BTreeMap::new();
     for one in spent {
         let Some(run) = &one.intent.exposure.run else { continue };
@@ -174,7 +174,7 @@ fn check_approvals(
     entries: &[DurableRecord],
     seen: &[SeenPlan],
     happened: &[IntentExposure<'_>],
-    found: &mut Findings,
+    found: &mut Violations,
 ) {
     let approvals: Vec<&PlanApproval> = entries.iter().filter_map(plan_approval).collect();
     let mut used = BTreeSet::new();
@@ -240,7 +240,7 @@ pub(crate) fn is_over_limit(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
 
 /// Checks that a blocked step would exceed its limit, together with all finished and all remaining
 /// effects.
-pub(crate) fn check_blocked_steps(evidence: &RunEvidence<'_>, found: &mut Findings) {
+pub(crate) fn check_blocked_steps(evidence: &RunEvidence<'_>, found: &mut Violations) {
     let ever = evidence.all_documents();
     // An intent counts if it happened, or is not proved not to have happened.
     let counted = evidence.histories.iter().filter(|story| {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::sim::check::evidence::{
-    Findings, RunEvidence, Violation, is_complete, is_valid, result_id,
+    RunEvidence, Violation, Violations, is_complete, is_valid, result_id,
 };
 use crate::sim::check::{commands, evidence, limits, uniqueness};
 use crate::sim::machine::journal::{IntentHistory, name_of};
@@ -17,7 +17,7 @@ use crate::sim::service::frontend::Arrival;
 
 /// Compares the sums of all invoices and of all settled documents. Documents that changed after
 /// their invoice was sent are excluded, and are checked one by one elsewhere.
-pub(crate) fn check_invoiced(evidence: &RunEvidence<'_>, found: &mut Findings) {
+pub(crate) fn check_invoiced(evidence: &RunEvidence<'_>, found: &mut Violations) {
     let Some(files) = evidence.files() else { return };
     let (mut asked, mut billed) = (0_i64, 0_i64);
     for doc in files.values().filter(|doc| matches!(doc.body, DocBody::Invoice { .. })) {
@@ -42,7 +42,7 @@ pub(crate) fn check_invoiced(evidence: &RunEvidence<'_>, found: &mut Findings) {
 }
 
 /// Checks that every occurrence collects the amount of its document once.
-pub(crate) fn check_collected(evidence: &RunEvidence<'_>, found: &mut Findings) {
+pub(crate) fn check_collected(evidence: &RunEvidence<'_>, found: &mut Violations) {
     let later = evidence.later;
     let names = evidence::marks(evidence, "RecurringCharge");
     let mut times: BTreeMap<&str, u32> = BTreeMap::new();
@@ -95,7 +95,7 @@ const ENDS: [&str; 3] = ["recurring.cancel", "recurring.end", "occurrence.ignore
 /// Checks that a recurring charge collects nothing after everything has settled, if its document
 /// always declared the removal and is gone. The same holds for a cancelled charge, whatever its
 /// document says later.
-pub(crate) fn check_no_collection(evidence: &RunEvidence<'_>, found: &mut Findings) {
+pub(crate) fn check_no_collection(evidence: &RunEvidence<'_>, found: &mut Violations) {
     let before = evidence.objects.ledger.len();
     let news = || evidence.later.ledger.iter().skip(before);
     let ever = evidence.all_documents().into_iter();
@@ -175,7 +175,7 @@ fn ending_intents<'a>(
 
 /// Checks that a document that returns after the end of its object reports `Ended` and starts
 /// nothing by itself.
-pub(crate) fn check_returned(evidence: &RunEvidence<'_>, found: &mut Findings) {
+pub(crate) fn check_returned(evidence: &RunEvidence<'_>, found: &mut Violations) {
     for doc in evidence.files().into_iter().flat_map(|files| files.values()) {
         if !was_ended(evidence, doc) || evidence.is_on_hold(doc) {
             continue;
@@ -192,7 +192,7 @@ pub(crate) fn check_returned(evidence: &RunEvidence<'_>, found: &mut Findings) {
 }
 
 /// Checks that a removed merchant's authorisation is given back, and that no later request uses it.
-pub(crate) fn check_deauthorised(evidence: &RunEvidence<'_>, found: &mut Findings) {
+pub(crate) fn check_deauthorised(evidence: &RunEvidence<'_>, found: &mut Violations) {
     let ever = evidence.all_documents();
     for (name, doc) in ever.iter().filter(|(_, doc)| doc.body == DocBody::Merchant) {
         let back = |effect: &str| {

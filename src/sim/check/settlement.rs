@@ -8,14 +8,14 @@ use crate::model::manifest::{Deletion, OnDoubt};
 use crate::model::state::health::{Condition, ConditionStatus, ConditionType};
 use crate::sandbox::options::ServiceSurface;
 use crate::sim::check::attention::DIFFERS;
-use crate::sim::check::evidence::{Findings, RunEvidence, Violation, is_valid};
+use crate::sim::check::evidence::{RunEvidence, Violation, Violations, is_valid};
 use crate::sim::check::{limits, money, state, uniqueness};
 use crate::sim::machine::journal::IntentHistory;
 use crate::sim::plan::documents::{self, Doc, DocBody};
 use crate::sim::service::control::{find, mark_of};
 
 /// Checks that only intents without a possible settlement are on hold.
-pub(crate) fn check_holds(evidence: &RunEvidence<'_>, found: &mut Findings) {
+pub(crate) fn check_holds(evidence: &RunEvidence<'_>, found: &mut Violations) {
     for story in evidence.histories {
         let Some(reason) = story.hold_reason() else { continue };
         if !may_be_on_hold(evidence, story) {
@@ -68,7 +68,7 @@ fn may_be_on_hold(evidence: &RunEvidence<'_>, story: &IntentHistory) -> bool {
 }
 
 /// Checks that every valid document has its object, and that the engine reports it as ready.
-pub(crate) fn check_ready(evidence: &RunEvidence<'_>, found: &mut Findings) {
+pub(crate) fn check_ready(evidence: &RunEvidence<'_>, found: &mut Violations) {
     let Some(files) = evidence.files() else { return };
     let is_synced =
         |one: &Condition| one.kind == ConditionType::Synced && one.status == ConditionStatus::True;
@@ -175,7 +175,7 @@ fn field_differs(object: &Value, field: &str, wanted: &Value) -> Option<String> 
 }
 
 /// Checks that a saved method is gone if its document always declared the removal and is gone.
-pub(crate) fn check_removed_methods(evidence: &RunEvidence<'_>, found: &mut Findings) {
+pub(crate) fn check_removed_methods(evidence: &RunEvidence<'_>, found: &mut Violations) {
     for (name, doc) in evidence.all_documents() {
         let waits = limits::is_over_limit(evidence, doc) || waits_for_held_charge(evidence, name);
         let Some(mark) = doc.mark(0).filter(|_| !waits && money::is_removed(evidence, doc)) else {

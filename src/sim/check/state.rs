@@ -12,7 +12,7 @@ use crate::engine::protocol::diagnostics::Metrics;
 use crate::engine::protocol::intents::IntentsView;
 use crate::engine::protocol::views::ResourceView;
 use crate::model::intent::IntentState;
-use crate::sim::check::evidence::{Findings, LostState, RunEvidence, Violation};
+use crate::sim::check::evidence::{LostState, RunEvidence, Violation, Violations};
 use crate::sim::machine::journal::{DurableRecord, IntentHistory, name_of};
 use crate::sim::machine::process::{Machine, copy};
 use crate::sim::plan::documents::Doc;
@@ -25,7 +25,7 @@ use crate::store::journal::log::Journal;
 use crate::store::read_model::model::{ReadModel, ReadModelError};
 
 /// Compacts copies of the disks and compares the states.
-pub(crate) async fn check_compaction(machine: &Machine, found: &mut Findings) {
+pub(crate) async fn check_compaction(machine: &Machine, found: &mut Violations) {
     let mut wrong = |text: String| found.push(Violation::new("journal", text));
     match machine.compact_copies().await {
         Err(error) => wrong(format!("the state cannot be compacted: {error}")),
@@ -50,7 +50,11 @@ pub(crate) async fn check_compaction(machine: &Machine, found: &mut Findings) {
 const TRIES: u32 = 4;
 
 /// Damages records before the last one on copies of the journal, and reports each copy that opens.
-pub(crate) fn check_damage(machine: &mut Machine, entries: &[DurableRecord], found: &mut Findings) {
+pub(crate) fn check_damage(
+    machine: &mut Machine,
+    entries: &[DurableRecord],
+    found: &mut Violations,
+) {
     let last = entries.last().map(|entry| entry.sequence);
     let followed: Vec<&DurableRecord> =
         entries.iter().filter(|one| Some(one.sequence) != last).collect();
@@ -83,7 +87,7 @@ pub(crate) struct ViewSnapshot {
 pub(crate) fn check_views(
     facts: &ReadModel,
     asked: &ViewSnapshot,
-) -> Result<Findings, ReadModelError> {
+) -> Result<Violations, ReadModelError> {
     let mut found = Vec::new();
     let mut wrong = |text: String| found.push(Violation::new("views", text));
     let mut states: BTreeMap<&str, u32> = BTreeMap::new();
@@ -224,7 +228,7 @@ fn is_held_by_epoch(view: &ResourceView) -> bool {
 
 /// Checks that a resource waiting since a loss gives its reason, and that its result could not be
 /// proved.
-pub(crate) fn check_waiting(evidence: &RunEvidence<'_>, found: &mut Findings) {
+pub(crate) fn check_waiting(evidence: &RunEvidence<'_>, found: &mut Violations) {
     for view in evidence.views.iter().filter(|view| is_stopped(view)) {
         let fits = if is_held_by_epoch(view) {
             may_exist(evidence, view)

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::sim::check::evidence::{ExpectedNames, Findings, RunEvidence, Violation, result_id};
+use crate::sim::check::evidence::{ExpectedNames, RunEvidence, Violation, Violations, result_id};
 use crate::sim::check::{evidence, state};
 use crate::sim::machine::journal::IntentHistory;
 use crate::sim::plan::documents::{Doc, DocBody};
@@ -13,7 +13,7 @@ use crate::sim::plan::parts::{add, count_each};
 use crate::sim::plan::world_parts::SCHEDULE_EFFECT;
 use crate::sim::service::control::{find, mark_of, text};
 
-pub(crate) fn check_intent_numbers(evidence: &RunEvidence<'_>, found: &mut Findings) {
+pub(crate) fn check_intent_numbers(evidence: &RunEvidence<'_>, found: &mut Violations) {
     let mut seen = BTreeSet::new();
     for number in evidence.numbers.iter().filter(|number| !seen.insert(**number)) {
         found.push(Violation::new("law 5", format!("two intents have the number {number}")));
@@ -21,7 +21,7 @@ pub(crate) fn check_intent_numbers(evidence: &RunEvidence<'_>, found: &mut Findi
 }
 
 /// Checks that each name has one invoice, and that a document requests every invoice.
-pub(crate) fn check_invoices(evidence: &RunEvidence<'_>, found: &mut Findings) {
+pub(crate) fn check_invoices(evidence: &RunEvidence<'_>, found: &mut Violations) {
     let names = evidence::source_ids(evidence, "Invoice");
     let objects = &evidence.objects.invoices;
     let sources = objects.iter().map(|invoice| text(invoice, "source_id").to_owned());
@@ -40,7 +40,7 @@ pub(crate) fn check_invoices(evidence: &RunEvidence<'_>, found: &mut Findings) {
     }
 }
 
-pub(crate) fn check_methods(evidence: &RunEvidence<'_>, found: &mut Findings) {
+pub(crate) fn check_methods(evidence: &RunEvidence<'_>, found: &mut Violations) {
     let names = evidence::marks(evidence, "SavedMethod");
     let methods = evidence.objects.methods.iter();
     let marks = methods.map(|method| text(method, "reference").to_owned());
@@ -49,7 +49,7 @@ pub(crate) fn check_methods(evidence: &RunEvidence<'_>, found: &mut Findings) {
 
 /// Checks that a state sends a one-time token at most once, whatever its result. A lost state's
 /// tokens are forgotten.
-pub(crate) fn check_tokens(evidence: &RunEvidence<'_>, found: &mut Findings) {
+pub(crate) fn check_tokens(evidence: &RunEvidence<'_>, found: &mut Violations) {
     let mut seen = BTreeSet::new();
     let mut losses = evidence.lost.iter().map(|lost| lost.at).peekable();
     for arrival in evidence.arrivals {
@@ -65,7 +65,7 @@ pub(crate) fn check_tokens(evidence: &RunEvidence<'_>, found: &mut Findings) {
     }
 }
 
-pub(crate) fn check_recurring_charges(evidence: &RunEvidence<'_>, found: &mut Findings) {
+pub(crate) fn check_recurring_charges(evidence: &RunEvidence<'_>, found: &mut Violations) {
     let names = evidence::marks(evidence, "RecurringCharge");
     let all = evidence.objects.recurring.iter();
     let marks = all.filter(|one| !is_unmarked(evidence, one)).map(mark_of);
@@ -74,7 +74,7 @@ pub(crate) fn check_recurring_charges(evidence: &RunEvidence<'_>, found: &mut Fi
 
 /// Checks that each state that began empty submits an application once. The pages of a sign-up
 /// submit nothing.
-pub(crate) fn check_applications(evidence: &RunEvidence<'_>, found: &mut Findings) {
+pub(crate) fn check_applications(evidence: &RunEvidence<'_>, found: &mut Violations) {
     let names = evidence::marks(evidence, "MerchantApplication");
     let all = evidence.objects.applications.iter();
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
@@ -95,7 +95,7 @@ fn check_unique(
     objects: impl IntoIterator<Item = String>,
     names: &ExpectedNames,
     what: &str,
-    found: &mut Findings,
+    found: &mut Violations,
 ) {
     for (name, count) in count_each(objects) {
         let text = match names.get(&name) {
@@ -111,7 +111,7 @@ fn check_unique(
 
 /// Checks contacts, which carry no name. Each address has one contact for each generation, and one
 /// more for each creation that was given up and reported.
-pub(crate) fn check_contacts(evidence: &RunEvidence<'_>, found: &mut Findings) {
+pub(crate) fn check_contacts(evidence: &RunEvidence<'_>, found: &mut Violations) {
     let emails = evidence.objects.contacts.iter().map(|contact| text(contact, "preferred_email"));
     let ever = evidence.all_documents();
     for (email, count) in count_each(emails) {
@@ -132,7 +132,7 @@ pub(crate) fn check_contacts(evidence: &RunEvidence<'_>, found: &mut Findings) {
 
 /// Checks that each address of an invoice gets at most one e-mail about it, and that no other
 /// address gets one.
-pub(crate) fn check_mails(evidence: &RunEvidence<'_>, found: &mut Findings) {
+pub(crate) fn check_mails(evidence: &RunEvidence<'_>, found: &mut Violations) {
     let names = evidence::source_ids(evidence, "Invoice");
     let mut count: BTreeMap<(&str, &str), u32> = BTreeMap::new();
     for mail in &evidence.objects.mails {
@@ -169,7 +169,7 @@ fn schedule_intents<'a>(evidence: &RunEvidence<'a>) -> impl Iterator<Item = &'a 
 
 /// Checks that no recurring charge is the result of two documents, and that each charge from an
 /// earlier one has an effect of its own.
-pub(crate) fn check_counts(evidence: &RunEvidence<'_>, found: &mut Findings) {
+pub(crate) fn check_counts(evidence: &RunEvidence<'_>, found: &mut Violations) {
     let mut owners: BTreeMap<&str, &str> = BTreeMap::new();
     let mut wanted: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for story in schedule_intents(evidence) {

@@ -76,10 +76,11 @@ pub fn effect_of(method: &str, path: &str) -> Option<&'static str> {
         let (wanted, parts) = (pattern.split('/'), path.split('/'));
         let mut both = wanted.clone().zip(parts.clone()).skip(1);
         wanted.count() == parts.count()
-            && both.all(|(wanted, part)| match wanted.starts_with('{') {
-                true => !part.is_empty(),
-                false => wanted == part,
-            })
+            && both.all(
+                |(wanted, part)| {
+                    if wanted.starts_with('{') { !part.is_empty() } else { wanted == part }
+                },
+            )
     };
     EFFECTS.iter().find(|row| row.method.as_str() == method && fits(row.path)).map(|row| row.name)
 }

@@ -135,8 +135,7 @@ impl SimScriptSet {
 
     fn name(&self, nth: usize, name: &str) -> String {
         let often = self.renamed.get(&nth).and_then(|often| usize::try_from(*often).ok());
-        let before = BEFORE.iter().cycle().nth(often.unwrap_or(0)).unwrap_or(&"");
-        format!("{before}{name}")
+        BEFORE.iter().cycle().nth(often.unwrap_or(0)).unwrap_or(&"").to_string() + name
     }
 
     fn text(&self, function: &str) -> String {

@@ -171,8 +171,8 @@ const APPROVAL_TRIES: u32 = 3;
 async fn review_plan(approver: &Approver, memory: &Memory, engine: &EngineSender) -> Option<bool> {
     let plan = query(engine, PlanQuery).await?;
     let (given, tried) = memory.notes().approvals.get(approver.name).copied().unwrap_or_default();
-    let tries = approver.times.saturating_mul(APPROVAL_TRIES);
-    let may_approve = given < approver.times && tried < tries;
+    let most = approver.times.saturating_mul(APPROVAL_TRIES);
+    let may_approve = given < approver.times && tried < most;
     let mine = |name: &String| name == approver.name;
     let mut limits = plan.steps.iter().filter_map(|step| step.limit.as_ref());
     if !may_approve || !limits.any(|over| !over.approved_by.iter().any(mine)) {

@@ -18,7 +18,7 @@ use crate::base::clock::SharedClock;
 use crate::engine::protocol::views::ResourceView;
 use crate::sim::check::attention::Shares;
 use crate::sim::check::events::{EventEvidence, EventOutcomes};
-use crate::sim::check::evidence::{Findings, LostState, RunEvidence, Violation};
+use crate::sim::check::evidence::{LostState, RunEvidence, Violation, Violations};
 use crate::sim::check::{
     attention, commands, events, hooks, laws, limits, money, settlement, state, uniqueness,
 };
@@ -185,7 +185,7 @@ impl SimRun<'_> {
 }
 
 /// Returns every violation. Settlement is not checked in a run that was cut short.
-pub fn check_run(evidence: &RunEvidence<'_>, complete: bool) -> Findings {
+pub fn check_run(evidence: &RunEvidence<'_>, complete: bool) -> Violations {
     let mut found = Vec::new();
     laws::check_call_intents(evidence, &mut found);
     laws::check_deletions(evidence, &mut found);

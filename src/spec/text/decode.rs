@@ -9,12 +9,10 @@ use crate::model::issue::Severity;
 
 /// In bytes; a larger file is refused before parsing, since a tree is many small files.
 pub const FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
-/// The bytes of a UTF-8 byte order mark.
 pub const BOM: &str = "\u{feff}";
 const SAMPLE_BYTES: usize = 8192;
 const CONTROL_PERMILLE_MAX: usize = 100;
 
-/// The text of a file, as far as it could be decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecodedText {
     /// The text without its byte order mark; empty for bytes that are no text at all.
@@ -37,8 +35,7 @@ pub fn decode(bytes: Vec<u8>) -> DecodedText {
         Ok(text) => (text, Vec::new()),
         Err(error) => {
             let at = error.utf8_error().valid_up_to();
-            let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
-            (text, vec![not_utf8(at)])
+            (String::from_utf8_lossy(error.as_bytes()).into_owned(), vec![not_utf8(at)])
         }
     };
     let bom = text.starts_with(BOM);

@@ -22,8 +22,7 @@ pub struct SourceText {
 
 impl SourceText {
     pub fn new(file: Arc<str>, text: Arc<str>) -> Self {
-        let mut starts = vec![0];
-        let mut at = 0;
+        let (mut starts, mut at) = (vec![0], 0);
         while at < text.len() {
             at = next_line(&text, at);
             starts.push(at);
@@ -81,8 +80,7 @@ impl SourceText {
     /// Returns the characters of a range on its first line, at least 1.
     pub fn length(&self, span: &Range<usize>) -> usize {
         let guilty = self.text.get(span.clone()).unwrap_or_default();
-        let line = guilty.split(['\n', '\r']).next().unwrap_or_default();
-        line.chars().count().max(1)
+        guilty.split(['\n', '\r']).next().unwrap_or_default().chars().count().max(1)
     }
 }
 
@@ -98,8 +96,7 @@ pub struct Slice {
 pub fn split(text: &str) -> (Vec<Slice>, Vec<Finding>) {
     let mut cut =
         Splitter { slices: Vec::new(), findings: Vec::new(), open: None, directive: None };
-    let mut line = 1_usize;
-    let mut start = 0_usize;
+    let (mut line, mut start) = (1_usize, 0_usize);
     while start < text.len() {
         let next = next_line(text, start);
         cut.line(text, start..next, line);
@@ -186,10 +183,8 @@ impl Splitter {
     }
 
     fn close(&mut self, end: usize) {
-        if let Some(mut slice) = self.open.take() {
-            slice.range.end = end;
-            self.slices.push(slice);
-        }
+        let open = self.open.take();
+        self.slices.extend(open.map(|open| Slice { range: open.range.start..end, ..open }));
     }
 }
 

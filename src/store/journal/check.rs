@@ -87,14 +87,14 @@ pub(crate) fn check(
     }
     let missing = || JournalError::MissingSegment { expected: start.segment, found: None };
     let (tail, torn) = state.ok_or_else(missing)?;
-    let lost = |head: &Head| head.sequence > last.head.sequence;
-    let short = anchors.marked.filter(lost);
+    let is_lost = |head: &Head| head.sequence > last.head.sequence;
+    let short = anchors.marked.filter(is_lost);
     let strays = anchors.misses_mark || short.is_some();
     let checked = WalkResult { last, tail, torn, misses_mark: strays };
     if let Some(short) = short.filter(|_| torn) {
         return Err(lost_head_error(&checked, short));
     }
-    match anchors.known.filter(lost) {
+    match anchors.known.filter(is_lost) {
         Some(known) => Err(lost_head_error(&checked, known)),
         None => Ok(checked),
     }

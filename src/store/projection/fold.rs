@@ -46,7 +46,10 @@ pub(crate) fn fold_record(changes: &mut Changes<'_>, record: &Record) -> Folded 
         Record::HooksRun(ran) => hooks::fold_run(changes, ran),
         Record::CursorAdvanced(passed) => hooks::advance(changes, passed),
         Record::ActionSettled(granted) => hooks::record_result(changes, granted),
-        Record::NotificationAttempt(telling) => hooks::note_sending(changes, telling),
+        Record::NotificationAttempt(telling) => {
+            hooks::note_sending(changes, telling);
+            Ok(())
+        }
         Record::Replayed(replayed) => hooks::retry_failed(changes, replayed),
         Record::Polled(polled) => events::note_polled(changes, polled),
         Record::EmptyRemote { at, actor: _ } => empty_remote(changes, *at),

@@ -146,13 +146,12 @@ pub(crate) fn advance(changes: &mut Changes<'_>, passed: &CursorAdvanced) -> Fol
 }
 
 /// Marks a notification as being sent, or as not sent after all.
-pub(crate) fn note_sending(changes: &mut Changes<'_>, telling: &NotificationAttempt) -> Folded {
+pub(crate) fn note_sending(changes: &mut Changes<'_>, telling: &NotificationAttempt) {
     if telling.in_progress {
         NOTIFICATIONS_SENDING.mark(changes, &telling.id);
     } else {
         NOTIFICATIONS_SENDING.remove(changes, &telling.id);
     }
-    Ok(())
 }
 
 pub(crate) fn record_result(changes: &mut Changes<'_>, granted: &ActionResult) -> Folded {

@@ -29,9 +29,11 @@ pub(crate) const OLDEST: u32 = 9;
 /// Entries read at once, and changes written at once.
 const PAGE: usize = 256;
 
+type Conversion = fn(&dyn Index) -> Folded;
+
 /// The steps, each with the version that it converts. A version without a step has the form of the
 /// version before.
-const STEPS: [(u32, fn(&dyn Index) -> Folded); 2] = [(9, convert_from_9), (11, convert_from_11)];
+const STEPS: [(u32, Conversion); 2] = [(9, convert_from_9), (11, convert_from_11)];
 
 /// Converts the entries of the given version, which fill the index, to the present form.
 pub(crate) fn convert(index: &dyn Index, version: u32) -> Folded {

@@ -52,7 +52,9 @@ pub(crate) async fn record_signed(setup: &Context, own: &mut OwnState) -> Comman
         return Ok(());
     }
     let view = record_counting(&place, own, &plan).await?;
-    news(&view).iter().for_each(|one| setup.out.note(one));
+    for one in news(&view) {
+        setup.out.note(&one);
+    }
     Ok(())
 }
 

@@ -67,19 +67,19 @@ fn every_search_asks_for_what_could_show_the_effect() {
         format!("charge.recur: {charges} ..., /v1/transactions?qf=reference:{mark} ..., {since}"),
         format!("charge.schedule: {charges} ..."),
         format!("charge.create: /v1/transactions?qf=reference:Rent ..., {since}"),
-        format!("credit.create: /v1/transactions?qf=reference:Rent ..., {since}"),
         format!("charge.capture: {change}"),
         format!("charge.refund: {change}"),
+        format!("credit.create: /v1/transactions?qf=reference:Rent ..., {since}"),
         format!("transaction.void: {change}"),
         format!("transaction.sign: {of}"),
-        format!("occurrence.pay: {charges}/r1/occurrences/ch1"),
         format!("recurring.cancel: {charges}/ch1, {charges}/ch1/occurrences ..."),
         format!("recurring.end: {charges}/ch1"),
+        format!("occurrence.pay: {charges}/r1/occurrences/ch1"),
         format!("occurrence.ignore: {charges}/r1/occurrences/o1"),
         "account.change: /v1/merchant".to_owned(),
         "ach_account.change: /v1/merchant".to_owned(),
-        format!("recurring.delete: {charges}/ch1"),
         "vault.save: ".to_owned(),
+        format!("recurring.delete: {charges}/ch1"),
     ];
     assert_eq!(found, expect);
 }
@@ -101,9 +101,9 @@ fn every_baseline_asks_for_what_is_compared_later() {
             format!("{charges}?page=1&page_size=1"),
         ),
         ("charge.create", newest.to_owned(), newest.to_owned()),
-        ("credit.create", newest.to_owned(), newest.to_owned()),
         ("charge.capture", both.clone(), both.clone()),
         ("charge.refund", both.clone(), both.clone()),
+        ("credit.create", newest.to_owned(), newest.to_owned()),
         ("transaction.void", both.clone(), both.clone()),
         ("transaction.sign", both.clone(), both),
         (
