@@ -10,7 +10,7 @@ use crate::effects::invoices::create_contact;
 use crate::kinds::merchant::MerchantKind;
 use crate::kinds::planning::object_step::{ObjectEffects, plan_object, refuse_change};
 use crate::kinds::planning::step::{StepCx, StepDecision, ready_state};
-use crate::kinds::register::KindRow;
+use crate::kinds::row::KindRow;
 use crate::kinds::schema::kind::{CheckCx, Find, SpecField, SpecSchema, spec_fields};
 use crate::kinds::schema::text;
 use crate::kinds::schema::values::RefusedField;

@@ -10,6 +10,7 @@ pub mod planning;
 pub mod recurring_charge;
 pub mod register;
 pub mod remote;
+pub mod row;
 pub mod saved_method;
 pub mod schema;
 pub mod secrets;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::base::id::{Key, Kind, Name, RemoteId};
 use crate::base::wording;
-use crate::kinds::register::{KINDS, KindRow};
+use crate::kinds::register::KINDS;
+use crate::kinds::row::KindRow;
 use crate::model::issue::{Issue, Path};
 use crate::model::manifest::{Annotations, Deletion, OnDoubt};
 

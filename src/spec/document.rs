@@ -15,7 +15,7 @@ use crate::base::decode::problem::DecodeProblem;
 use crate::base::hash::{Digest, canonical_object, sha256};
 use crate::base::id::{Key, Name};
 use crate::base::wording;
-use crate::kinds::register::KindRow;
+use crate::kinds::row::KindRow;
 use crate::kinds::schema::kind::{CheckCx, DecodeError, DecodedSpec, InspectedFile, UniqueField};
 use crate::model::issue::{
     Issue, Path, PathSegment, PlacedIssue, ProblemCounts, Severity, UnderlinedPart,

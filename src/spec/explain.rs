@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::base::wording;
-use crate::kinds::register::KindRow;
+use crate::kinds::row::KindRow;
 use crate::kinds::schema::kind::{Privacy, SpecField};
 pub(crate) use crate::kinds::secrets::is_beneath;
 use crate::kinds::secrets::without_positions;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::base::id::{Key, Kind, NAME_LENGTH_MAX, Name};
 use crate::base::wording;
 use crate::kinds::json_schema::DRAFT;
-use crate::kinds::register::KindRow;
+use crate::kinds::row::KindRow;
 use crate::model::issue::{Issue, Path};
 use crate::model::manifest::Annotations;
 use crate::spec;

@@ -9,7 +9,7 @@ use crate::base::id::{Key, Kind, Name};
 use crate::base::money::Currency;
 use crate::kinds::contact;
 use crate::kinds::decode_error;
-use crate::kinds::register::KindRow;
+use crate::kinds::row::KindRow;
 use crate::kinds::schema::kind::{
     CheckCx, DecodeError, DecodedSpec, Find, Mutability, Privacy, SpecField, UniqueField,
 };

@@ -20,7 +20,8 @@ use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::print::Printer;
 use crate::config::schema::CONFIG;
 use crate::kinds::planning::step::MERCHANT;
-use crate::kinds::register::{KINDS, KindRow};
+use crate::kinds::register::KINDS;
+use crate::kinds::row::KindRow;
 use crate::model::issue::{Issue, PlacedIssue, ProblemCounts, TreeProblems};
 use crate::render::diagnostic;
 use crate::spec::tree::loader::Loader;
@@ -46,10 +47,9 @@ pub(crate) fn validate(setup: &Context, args: &PathArgs) -> CommandResult {
     let documents = loader.documents();
     let report = ValidateOutput { version: 1, documents, problems: shown, omitted: *omitted };
     setup.out.result(&report, || problems_text(&loader, &problems, setup.out))?;
-    let verdict = exit_for(problems.has_errors());
     // The process ends now, and its memory with it: freeing a large tree first takes time.
     std::mem::forget(loader);
-    Ok(verdict)
+    Ok(exit_for(problems.has_errors()))
 }
 
 pub(crate) fn exit_for(errors: bool) -> Exit {

@@ -20,7 +20,7 @@ use crate::kinds::planning::step::{
     MERCHANT, StepCx, StepDecision, effect_context, mode_of, ready_id, ready_state, reference,
     source_id, text, unsuitable,
 };
-use crate::kinds::register::KindRow;
+use crate::kinds::row::KindRow;
 use crate::kinds::schema::kind::SpecSchema;
 use crate::model::change::{PlannedAction, Replaced};
 use crate::model::effect::{Effect, MoneyMove};

@@ -18,7 +18,7 @@ use crate::kinds::planning::diff;
 use crate::kinds::planning::step::{
     StepCx, StepDecision, effect_context, mode_of, ready_state, reference,
 };
-use crate::kinds::register::KindRow;
+use crate::kinds::row::KindRow;
 use crate::kinds::schema::kind::SpecSchema;
 use crate::kinds::secrets::redact;
 use crate::model::change::PlannedAction;

@@ -13,7 +13,7 @@ use crate::kinds::planning::diff;
 use crate::kinds::planning::step::{
     MERCHANT, StepCx, StepDecision, effect_context_in, source_id, text, unsuitable,
 };
-use crate::kinds::register::KindRow;
+use crate::kinds::row::KindRow;
 use crate::kinds::schema::kind::SpecSchema;
 use crate::kinds::secrets::redact;
 use crate::model::change::PlannedAction;

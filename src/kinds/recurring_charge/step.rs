@@ -23,7 +23,7 @@ use crate::kinds::recurring_charge::account::{
 };
 use crate::kinds::recurring_charge::import::{CHARGES, import_checks};
 use crate::kinds::recurring_charge::{RecurringChargeKind, ending, method, request};
-use crate::kinds::register::KindRow;
+use crate::kinds::row::KindRow;
 use crate::kinds::saved_method::SavedMethodKind;
 use crate::kinds::saved_method::step::method_health;
 use crate::kinds::schema::kind::SpecSchema;

@@ -1,15 +1,18 @@
 pub(super) mod canaries;
 use std::collections::BTreeSet;
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::*;
+use crate::base::id::Name;
 use crate::kinds::contact::ContactKind;
 use crate::kinds::invoice::InvoiceKind;
 use crate::kinds::merchant::MerchantKind;
 use crate::kinds::merchant_application::MerchantApplicationKind;
 use crate::kinds::recurring_charge::RecurringChargeKind;
 use crate::kinds::saved_method::SavedMethodKind;
+use crate::kinds::schema::kind::{SpecField, SpecSchema};
 use crate::kinds::testing::{cx, document, good, problems, read_in};
 
 const GOOD: [(&str, &str); 6] = [

@@ -22,10 +22,10 @@ use crate::kinds::planning::step::{
     StepCx, StepDecision, deletion_of, orphan, ready_state, removal_context, text, unsuitable,
     wait, wait_for_users,
 };
-use crate::kinds::register::KindRow;
 use crate::kinds::remote::readback::{
     ImportTemplate, ImportTemplateCx, ReadBack, ReadBackField, WireForm,
 };
+use crate::kinds::row::KindRow;
 use crate::kinds::saved_method::SavedMethodKind;
 use crate::kinds::saved_method::source::{
     is_intake, method_type, source, usable_token, with_given_details,

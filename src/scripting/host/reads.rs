@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use crate::api::reads::ReadEndpoint;
 use crate::base::wording::{nearest, suggestion_help};
-use crate::kinds::register::{self, KindRow};
+use crate::kinds::register;
+use crate::kinds::row::KindRow;
 use crate::kinds::schema::kind::{Privacy, SpecField};
 use crate::kinds::secrets::names_beneath;
 use crate::model::events::scripts::sum;

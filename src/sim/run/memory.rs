@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep};
 
 use crate::engine::protocol::actions::ActionReport;
@@ -19,6 +19,7 @@ use crate::sim::machine::disk::MachinePower;
 use crate::sim::plan::hook_scripts::{EditTime, FAILURE_MESSAGE, HookPlan, SimScriptSet};
 use crate::sim::plan::people::{People, SeenPlan};
 use crate::sim::service::notifier::SimNotifier;
+use crate::sim::service::post_office::EngineSender;
 
 /// Consecutive looks without a request that end a person's work, once all faults are over.
 const QUIET_LOOKS: u32 = 2;
@@ -94,9 +95,6 @@ impl Memory {
         }
     }
 }
-
-/// Way to the engine of the current life.
-pub(crate) type EngineSender = mpsc::Sender<EngineInput>;
 
 /// Sends an input to the engine, and waits for its answer. Returns `None` if the engine did not
 /// answer: a person then asks again in its next life.

@@ -28,12 +28,12 @@ use crate::sim::check::state;
 use crate::sim::machine::process::{GRACE, OpenedState, TIMEOUT};
 use crate::sim::plan::documents::{DocBody, DocTree};
 use crate::sim::plan::people::{Approver, People, SeenPlan};
-use crate::sim::run::memory::{ACTOR, EngineSender, Memory, command, query};
+use crate::sim::run::memory::{ACTOR, Memory, command, query};
 use crate::sim::run::requests::{PersonHandles, start_requests};
 use crate::sim::run::settler::run_settler;
 use crate::sim::run::state::{REDELIVERED_WITHIN, SETTLES_WITHIN, SimRun};
 use crate::sim::service::control::fill_charge_ids;
-use crate::sim::service::post_office::{PostOffice, WebhookReceivers};
+use crate::sim::service::post_office::{EngineSender, PostOffice, WebhookReceivers};
 use crate::sim::service::sandbox::SandboxControl;
 
 /// Polls without any progress of time after which the engine counts as spinning.

@@ -16,9 +16,10 @@ use crate::sim::machine::journal::{self, DurableRecord};
 use crate::sim::machine::process::{GRACE, TIMEOUT};
 use crate::sim::plan::documents::{GENERATIONS_MAX, PARTNER};
 use crate::sim::plan::trouble::{Incident, StateLoss, Trouble};
-use crate::sim::run::memory::{EngineSender, query, release};
+use crate::sim::run::memory::{query, release};
 use crate::sim::run::state::SimRun;
 use crate::sim::service::control::find;
+use crate::sim::service::post_office::EngineSender;
 use crate::sim::service::sandbox::SandboxControl;
 use crate::store::journal::chain::Head;
 

@@ -18,8 +18,9 @@ use crate::sim::plan::requests::{
     CommandAction, MerchantCommand, PersonCommand, PersonRequest, ScriptStep,
 };
 use crate::sim::plan::world_parts::{TILL, TILL_CONTACT, till_contact_body};
-use crate::sim::run::memory::{EngineSender, Memory, ask};
+use crate::sim::run::memory::{Memory, ask};
 use crate::sim::service::control::{card, find, mark_of, text};
+use crate::sim::service::post_office::EngineSender;
 use crate::sim::service::sandbox::SandboxControl;
 
 #[derive(Clone)]

@@ -20,8 +20,9 @@ use crate::sim::machine::process::{GRACE, TIMEOUT};
 use crate::sim::plan::documents::{DocBody, DocTree, FileChange};
 use crate::sim::plan::people::Settler;
 use crate::sim::plan::script::SimScript;
-use crate::sim::run::memory::{ACTOR, EngineSender, Memory, command, query};
+use crate::sim::run::memory::{ACTOR, Memory, command, query};
 use crate::sim::service::control::{find, mark_of, text};
+use crate::sim::service::post_office::EngineSender;
 use crate::sim::service::sandbox::{Objects, SandboxControl};
 
 pub(crate) async fn run_settler(

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep};
 
 use crate::base::id::{Key, Mode};
@@ -17,7 +17,6 @@ use crate::engine::protocol::input::{EngineInput, IncomingWebhook};
 use crate::sandbox::webhooks::OutgoingWebhook;
 use crate::sim::plan::documents::{Doc, DocBody};
 use crate::sim::plan::network::{DelayedDecision, Detour, Misdelivery, NetBehaviour};
-use crate::sim::run::memory::EngineSender;
 use crate::sim::service::control::{EVENT_URL, GATEWAY_URL, text};
 use crate::sim::service::sandbox::SandboxControl;
 
@@ -213,6 +212,9 @@ fn reference_and_event(letter: &OutgoingWebhook) -> String {
 
 /// HTTP status for the sender, and the stored post, if it was an event.
 type HandoverResult = (u16, Option<AcknowledgedPost>);
+
+/// Way to the engine of the current life.
+pub(crate) type EngineSender = mpsc::Sender<EngineInput>;
 
 #[derive(Debug)]
 pub(crate) struct WebhookReceivers {

@@ -14,7 +14,6 @@ use crate::store::journal::chain::{
     DamageEvidence, HEADER_BYTES, Head, JournalError, JournalResult, Position, RawRecord,
     RecordSlot, Tail, next_sequence,
 };
-use crate::store::journal::log::Journal;
 use crate::store::journal::segment::Segment;
 use crate::store::journal::{chain, segment};
 
@@ -97,24 +96,6 @@ pub(crate) fn check(
     match anchors.known.filter(is_lost) {
         Some(known) => Err(lost_head_error(&checked, known)),
         None => Ok(checked),
-    }
-}
-
-impl Journal {
-    /// Verifies every record from the first and returns the head that was found.
-    ///
-    /// # Errors
-    /// Any damage, also in a trusted part, a torn tail, or a chain that ends in another head.
-    pub fn verify(&self) -> JournalResult<Head> {
-        let (disk, head) = (self.disk.as_ref(), self.head());
-        let segments = segment::list_segments(disk)?;
-        let start = chain_start(disk, &segments)?;
-        let checked = check(disk, &segments, start, Anchors::new(Some(head), None))?;
-        if checked.torn {
-            let (why, follows) = ("bytes follow the last record", DamageEvidence::Acknowledged);
-            return Err(checked.damaged_tail(next_sequence(head.sequence)?, why, follows));
-        }
-        Ok(checked.last.head)
     }
 }
 

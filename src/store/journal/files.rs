@@ -66,6 +66,22 @@ pub struct CutTail {
 }
 
 impl Journal {
+    /// Verifies every record from the first and returns the head that was found.
+    ///
+    /// # Errors
+    /// Any damage, also in a trusted part, a torn tail, or a chain that ends in another head.
+    pub fn verify(&self) -> JournalResult<Head> {
+        let (disk, head) = (self.disk.as_ref(), self.head());
+        let segments = segment::list_segments(disk)?;
+        let start = chain_start(disk, &segments)?;
+        let checked = check::check(disk, &segments, start, Anchors::new(Some(head), None))?;
+        if checked.torn {
+            let (why, follows) = ("bytes follow the last record", DamageEvidence::Acknowledged);
+            return Err(checked.damaged_tail(next_sequence(head.sequence)?, why, follows));
+        }
+        Ok(checked.last.head)
+    }
+
     /// Opens the journal on this disk, or creates it.
     ///
     /// All records that were accepted are durable when this returns.
