@@ -158,7 +158,7 @@ pub fn sha256(data: &[u8]) -> Digest {
 }
 
 /// Returns the HMAC-SHA-256 of `label` and `data`. The label names the digest's purpose. No pair of
-/// label and data collides with another.
+/// label and data collides with another (the label's length is included).
 pub fn keyed_digest(key: &[u8; 32], label: &str, data: &[u8]) -> Digest {
     let mut block = [0_u8; HMAC_BLOCK_BYTES];
     for (slot, byte) in block.iter_mut().zip(key) {

@@ -106,7 +106,7 @@ fn extend_span(text: &str, groups: &[DigitGroup], span: &mut DigitSpan) {
     }
 }
 
-/// Returns the groups of the longest card number, which begins with the digits up to `end`.
+/// Returns the number of groups of the longest card number, which begins with `begun`, up to `end`.
 fn card_length(
     text: &str,
     (begun, mut end): (&str, usize),

@@ -20,6 +20,7 @@ const WIDTH: usize = 100;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Printer {
     pub form: Output,
+    /// True if standard output is a terminal that shows colour.
     pub color: bool,
     /// True if a person at the terminal can answer.
     pub interactive: bool,
@@ -42,6 +43,7 @@ impl Printer {
         let color = self.color && self.form == Output::Text;
         OutputStyle { color, unicode: true, width: self.width }
     }
+
     /// Prints a result: `value` for programs, `text` for people.
     pub(crate) fn result<T: Serialize>(
         self,

@@ -130,18 +130,21 @@ fn classify_answer(answer: &HttpAnswer, known: &KnownValues, now: DateTime<Utc>)
 }
 
 fn classify_failure(failure: TransportFailure, known: &KnownValues) -> CallVerdict {
-    let is_too_large = failure == TransportFailure::TooLarge;
-    let sign = if is_too_large { FailureSignal::Unreadable } else { FailureSignal::NoAnswer };
-    let outcome = match failure {
+    let (outcome, sign) = match failure {
         TransportFailure::NotConnected(words) => {
             let reason = ServiceText::clean(&words, known);
-            Outcome::NotSent { reason, retry_after_s: None }
+            (Outcome::NotSent { reason, retry_after_s: None }, FailureSignal::NoAnswer)
         }
         TransportFailure::Broken(words) => {
-            Outcome::InDoubt { reason: ServiceText::clean(&words, known) }
+            let reason = ServiceText::clean(&words, known);
+            (Outcome::InDoubt { reason }, FailureSignal::NoAnswer)
         }
-        TransportFailure::TimedOut => in_doubt("no answer within the time allowed"),
-        TransportFailure::TooLarge => in_doubt("the answer is larger than allowed"),
+        TransportFailure::TimedOut => {
+            (in_doubt("no answer within the time allowed"), FailureSignal::NoAnswer)
+        }
+        TransportFailure::TooLarge => {
+            (in_doubt("the answer is larger than allowed"), FailureSignal::Unreadable)
+        }
     };
     CallVerdict::from(outcome).with_sign(sign)
 }

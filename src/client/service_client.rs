@@ -169,13 +169,29 @@ struct NumberedToken {
     token: Secret,
 }
 
-/// The result of a call without a token: denied until the configuration changes, or not sent
-/// because the token endpoint gave no good answer.
-type NoToken = Result<CallVerdict, AccessDenied>;
+enum TenantTokenError {
+    /// Final, until the configuration changes.
+    Denied(AccessDenied),
+    /// Temporary: the token endpoint gave no good answer.
+    Unavailable(CallVerdict),
+}
+
+impl TenantTokenError {
+    fn into_verdict(self) -> Result<CallVerdict, AccessDenied> {
+        match self {
+            Self::Denied(denied) => Err(denied),
+            Self::Unavailable(verdict) => Ok(verdict),
+        }
+    }
+}
 
 impl TenantTokens {
     /// Returns the kept token, unless it is the one numbered `stale`; else a new one.
-    async fn token(&self, client: &Client, stale: Option<u64>) -> Result<NumberedToken, NoToken> {
+    async fn token(
+        &self,
+        client: &Client,
+        stale: Option<u64>,
+    ) -> Result<NumberedToken, TenantTokenError> {
         let mut held = self.current.lock().await;
         if let Some(kept) = held.as_ref().filter(|kept| Some(kept.number) != stale) {
             return Ok(kept.clone());
@@ -185,51 +201,49 @@ impl TenantTokens {
         Ok(held.insert(NumberedToken { number, token }).clone())
     }
 
-    async fn fetch(&self, client: &Client) -> Result<Secret, NoToken> {
+    async fn fetch(&self, client: &Client) -> Result<Secret, TenantTokenError> {
         let verdict = client.attempt(&self.token_request()?, None).await;
         match verdict.outcome {
             Outcome::Done { reply } => serde_json::from_value::<AccessToken>(reply)
                 .ok()
                 .and_then(|reply| reply.access_token)
-                .ok_or_else(|| Ok(unavailable("the service answered without one", None))),
+                .ok_or_else(|| unavailable("the service answered without one", None)),
             Outcome::Refused { status, problem: _ } => {
                 let reason = format!("the service refuses the client credentials with {status}");
-                Err(Err(AccessDenied(reason)))
+                Err(TenantTokenError::Denied(AccessDenied(reason)))
             }
             Outcome::NotSent { reason, retry_after_s } => {
-                Err(Ok(unavailable(reason.as_str(), retry_after_s)))
+                Err(unavailable(reason.as_str(), retry_after_s))
             }
-            Outcome::InDoubt { reason } => {
-                Err(Ok(unavailable(reason.as_str(), verdict.retry_after_s)))
-            }
+            Outcome::InDoubt { reason } => Err(unavailable(reason.as_str(), verdict.retry_after_s)),
         }
     }
 
     /// Builds the client credentials grant of scope `tenant`.
-    fn token_request(&self) -> Result<Call, NoToken> {
+    fn token_request(&self) -> Result<Call, TenantTokenError> {
         let ClientCredentials { client_id, client_secret } = &self.partner;
         serde_json::to_vec(&TokenRequest::tenant(client_id, client_secret.clone()))
             .map(|body| Call::to::<ExchangeToken>(&[]).body(body))
-            .map_err(|_unwritable| Ok(unavailable("its request cannot be written", None)))
+            .map_err(|_unwritable| unavailable("its request cannot be written", None))
     }
 }
 
-fn unavailable(reason: &str, retry_after_s: Option<u64>) -> CallVerdict {
+fn unavailable(reason: &str, retry_after_s: Option<u64>) -> TenantTokenError {
     let reason = format!("no tenant token: {reason}");
     let reason = ServiceText::clean(&reason, &KnownValues::default());
-    CallVerdict::from(Outcome::NotSent { reason, retry_after_s })
+    TenantTokenError::Unavailable(CallVerdict::from(Outcome::NotSent { reason, retry_after_s }))
 }
 
 impl Client {
     /// Sends a call with the tenant token; after a 401, once more with a new one. Without a token
-    /// the call is not sent, whatever the token endpoint answered.
+    /// the call is not sent, whatever the token endpoint answered: its 401 is no answer to the call.
     async fn exchange_as_tenant(&self, call: &Call) -> Result<CallVerdict, AccessDenied> {
         let Some(tenant) = self.tenant.as_deref() else {
             return Err(AccessDenied("no client credentials are configured".to_owned()));
         };
         let first = match tenant.token(self, None).await {
             Ok(held) => held,
-            Err(none) => return none,
+            Err(none) => return none.into_verdict(),
         };
         let verdict = self.attempt(call, Some(bearer(&first.token)?)).await;
         if !matches!(verdict.outcome, Outcome::Refused { status: 401, .. }) {
@@ -237,7 +251,7 @@ impl Client {
         }
         match tenant.token(self, Some(first.number)).await {
             Ok(renewed) => Ok(self.attempt(call, Some(bearer(&renewed.token)?)).await),
-            Err(none) => none,
+            Err(none) => none.into_verdict(),
         }
     }
 

@@ -54,6 +54,7 @@ impl<'a> ConfigReader<'a> {
         }
         Some(root)
     }
+
     pub(crate) fn expect_constant(&mut self, root: &Node, key: &str, expect: &str) {
         let help = format!("write `{key}: {expect}`");
         match root.entry(key) {

@@ -47,6 +47,14 @@ impl ActionRow {
         Self { verb, fields, add_arguments, read_arguments, input: None, make, secret: &[] }
     }
 
+    /// Reads the arguments of the command in another way.
+    pub(crate) const fn with_reader(
+        self,
+        read_arguments: fn(&ArgMatches) -> Result<Value, clap::Error>,
+    ) -> Self {
+        Self { read_arguments, ..self }
+    }
+
     pub(crate) const fn with_secret(self, secret: &'static [&'static str]) -> Self {
         Self { secret, ..self }
     }
@@ -56,7 +64,8 @@ impl ActionRow {
     }
 }
 
-/// A field that a command reads on its own machine; the fields of its arguments lack it.
+/// A field that a command reads on its own machine. The fields of its arguments hold an empty value
+/// in its place, which keeps their order.
 #[derive(Debug, Clone, Copy)]
 pub struct FieldInput {
     pub field: &'static str,
@@ -65,7 +74,7 @@ pub struct FieldInput {
     pub help: &'static str,
 }
 
-/// How a command reads a field.
+/// The source from which a command reads a field.
 #[derive(Debug, Clone, Copy)]
 pub enum InputForm {
     /// `--set NAME=VALUE`, which may be repeated. The other fields decide on the names.
@@ -94,21 +103,24 @@ pub(crate) fn decode<T: DeserializeOwned>(fields: &Value) -> Result<T, String> {
 
 /// Declares an action: its row, its fields with their arguments, and the function that builds its
 /// effect. Unknown fields are an error. The comments of the action and its fields are help texts.
+/// `field as "name"` gives a field another name in requests.
 macro_rules! action {
+    (@name $field:ident) => { stringify!($field) };
+    (@name $field:ident $wire:literal) => { $wire };
     ($(#[$doc:meta])* $row:ident: $verb:literal $(.$with:ident($value:expr))*, fn $name:ident($cx:ident, $fields:ident {
-        $($(#[$attribute:meta])* $field:ident: $type:ty),* $(,)?
+        $($(#[$attribute:meta])* $field:ident $(as $wire:literal)?: $type:ty),* $(,)?
     }) $body:block) => {
         $(#[$doc])*
         #[derive(clap::Args, serde::Serialize, serde::Deserialize)]
         #[serde(deny_unknown_fields)]
         struct $fields {
-            $($(#[$attribute])* $field: $type),*
+            $($(#[$attribute])* $(#[serde(rename = $wire)])? $field: $type),*
         }
 
         pub(crate) const $row: $crate::effects::actions::ActionRow =
             $crate::effects::actions::ActionRow::new::<$fields>(
                 $verb,
-                &[$(stringify!($field)),*],
+                &[$($crate::effects::actions::action!(@name $field $($wire)?)),*],
                 $name,
             )$(.$with($value))*;
 

@@ -116,7 +116,7 @@ pub static ACTIONS: &[ActionRow] = &[
     merchant_data::VAULT,
     merchant_data::MERCHANT,
     merchant_data::ACCOUNT,
-    merchant_data::PURGE_COMMAND,
+    merchant_data::PURGE,
 ];
 
 pub fn action_row(verb: &str) -> Option<&'static ActionRow> {

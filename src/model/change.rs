@@ -42,6 +42,7 @@ pub struct Replaced {
     pub source_id: String,
     pub old_number: Option<String>,
     pub old_id: Option<String>,
+    /// Always true.
     pub old_stays_payable: bool,
 }
 

@@ -33,7 +33,7 @@ pub enum Record {
         at: DateTime<Utc>,
         progress: IntentProgress,
     },
-    /// The next record holds its consequence.
+    /// A person's decision; the next record holds its consequence.
     Resolved {
         intent: IntentId,
         at: DateTime<Utc>,

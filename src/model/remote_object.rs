@@ -53,7 +53,8 @@ const TRANSACTION: &[(&str, &[&str])] = &[
     ("COMPLETED", &["FAILED"]),
 ];
 
-/// (gateway-api, Recurring charge occurrence.) A failed one may be tried again.
+/// Allowed transitions of an occurrence (gateway-api, Recurring charge occurrence). A failed one may
+/// be tried again.
 const OCCURRENCE: &[(&str, &[&str])] = &[
     ("PENDING", &["PAYING", "PAID", "FAILED", "IGNORED"]),
     ("PAYING", &["PAID", "FAILED", "PENDING"]),

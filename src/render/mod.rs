@@ -26,7 +26,8 @@ pub fn yaml<T: Serialize + ?Sized>(value: &T) -> String {
     serde_yaml::to_string(value).unwrap_or_else(|error| unserialisable(&error.to_string()))
 }
 
-/// Renders the replacement for a value that cannot be serialised: none of ours fails.
+/// Renders the replacement for a value that cannot be serialised, valid as JSON and as YAML: none of
+/// ours fails.
 fn unserialisable(why: &str) -> String {
     serde_json::json!({ "error": { "code": "our_mistake", "message": why } }).to_string()
 }

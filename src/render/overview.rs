@@ -68,7 +68,8 @@ pub(super) fn traffic_lines(traffic: &TrafficView) -> String {
     out
 }
 
-/// Renders one effect: `2026-11-20T12:34:56.000Z created Invoice/jane 10.00 USD invoiced (test)`.
+/// Renders one effect: `2026-11-20T12:34:56.000Z created Invoice/jane 10.00 USD invoiced (test)
+/// inv_1`.
 pub fn effect_line(happened: &EffectReport) -> String {
     let EffectReport { at, verb, remote_id, refusal, money: moves, .. } = happened;
     let key = &happened.key;

@@ -104,7 +104,7 @@ pub fn serve(
     let (ca, work) = if plain_http {
         let server = axum_server::from_tcp(listener).map_err(failed)?;
         let mut server = server.handle(handle).http1_only();
-        server.http_builder().http1().timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
+        set_timeout(server.http_builder());
         (None, tokio::spawn(server.serve(connections(router))))
     } else {
         let authority = |source| ServeError::Authority { directory: state_dir.to_owned(), source };
@@ -112,7 +112,7 @@ pub fn serve(
         let config = RustlsConfig::from_config(Arc::new(config));
         let server = axum_server::tls_rustls::from_tcp_rustls(listener, config).map_err(failed)?;
         let mut server = server.handle(handle).http1_only();
-        server.http_builder().http1().timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
+        set_timeout(server.http_builder());
         (Some(ca), tokio::spawn(server.serve(connections(router))))
     };
     let posting = deliver_forever(sandbox.clone());
@@ -126,6 +126,12 @@ pub fn serve(
         work.await.map_err(io::Error::other)?
     });
     Ok(ListeningSandbox { url, address, ca, done })
+}
+
+type Builder = hyper_util::server::conn::auto::Builder<hyper_util::rt::TokioExecutor>;
+
+fn set_timeout(builder: &mut Builder) {
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
 }
 
 /// Error that closes a connection without an answer.

@@ -40,6 +40,7 @@ pub mod machine {
 /// and hooks.
 pub mod plan {
     pub mod chance;
+    pub mod dice;
     pub mod document_gen;
     pub mod documents;
     pub mod hook_scripts;

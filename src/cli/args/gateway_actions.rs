@@ -42,7 +42,7 @@ pub struct GatewayGetArgs {
 #[debug("GatewayChange({})", row.verb)]
 pub struct GatewayChange {
     pub row: &'static ActionRow,
-    /// Fields of the action, without its input.
+    /// Fields of the action, with an empty value in place of its input.
     pub fields: Value,
     /// Values of the argument for the input; none for an action without input.
     pub input: Vec<OsString>,

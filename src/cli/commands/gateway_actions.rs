@@ -169,7 +169,19 @@ mod tests {
         let cli = Cli::try_parse_from(begin.into_iter().chain(words).chain(end)).unwrap();
         let CliCommand::Gateway(GatewayCommand::Change(change)) = &cli.command else { panic!() };
         let action = action(change).unwrap();
+        let names: Vec<&String> = action.fields.as_object().unwrap().keys().collect();
+        let mut declared = change.row.fields.to_vec();
+        declared.retain(|name| names.iter().any(|one| one == name));
+        assert_eq!(names, declared, "{}", action.verb);
         format!("{} {}", action.verb, action.fields)
+    }
+
+    #[test]
+    fn debug_of_a_command_shows_no_token() {
+        let words =
+            ["reckon", "gateway", "save", "card", "--merchant", "acme", "--token", "canary"];
+        let cli = Cli::try_parse_from(words).unwrap();
+        assert!(!format!("{:?}", cli.command).contains("canary"));
     }
 
     #[test]

@@ -115,6 +115,7 @@ pub(crate) fn parse_resource(text: &str) -> CommandResult<Key> {
 pub(crate) fn parse_resource_or_action(text: &str) -> CommandResult<Key> {
     text.parse::<Key>().ok().filter(is_action).map_or_else(|| parse_resource(text), Ok)
 }
+
 pub(crate) async fn describe(setup: &Context, args: &ResourceArgs) -> CommandResult {
     let found = setup.query(ResourceQuery(args.key.clone())).await?;
     let Some(found) = found else {

@@ -4,6 +4,7 @@
 //! nor archive needs are deleted.
 //! `store rekey` exchanges the key of the state for another one, beside the daemon or without one.
 
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -34,7 +35,6 @@ use crate::store::state::rekey::{RekeyError, RekeyRequest, Rekeyer};
 use crate::store::vault::key::MasterKey;
 use crate::store::vault::keys::KEYS_FILE;
 use crate::store::vault::upkeep::Gap;
-use std::fmt::Display;
 
 /// Interval at which old events are looked for.
 const LOOK_EVERY: Duration = Duration::from_hours(1);

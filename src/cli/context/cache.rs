@@ -37,6 +37,7 @@ pub(crate) enum UnchangedBy {
 /// A plan and everything that it was made from.
 #[derive(Debug, Serialize, Deserialize)]
 struct CachedPlan {
+    /// Another version may plan otherwise.
     program: String,
     config: [u8; 32],
     position: u64,

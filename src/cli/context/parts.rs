@@ -133,6 +133,7 @@ impl Context {
         let state = OpenState::open(&options, key)?;
         Ok(StateHandle::of(state, Some(folder)))
     }
+
     /// Returns the state's key. Makes the folder, and a key file for a state that has no keys yet.
     pub(crate) fn key_or_make(&self) -> CommandResult<MasterKey> {
         make_dir(&self.state)?;
@@ -207,6 +208,7 @@ impl Context {
     pub(crate) fn archive_disk(&self) -> CommandResult<Option<Arc<dyn Disk>>> {
         self.state.join("archive").is_dir().then(|| self.disk("archive")).transpose()
     }
+
     pub(crate) fn client(
         &self,
         embedded: Option<&Embedded>,

@@ -2,7 +2,7 @@
 //! document manages, and what it stores at the service (files, methods of a contact, saved cards
 //! and banks).
 
-use clap::{Args, FromArgMatches};
+use clap::{ArgMatches, Args, FromArgMatches};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -102,8 +102,7 @@ action! {
         account: RemoteId,
         /// The account's payment type.
         #[arg(long = "type", value_name = "TYPE")]
-        #[serde(rename = "type")]
-        sort: PaymentMethodType,
+        sort as "type": PaymentMethodType,
         #[arg(skip)]
         set: Map<String, Value>,
     }) {
@@ -119,7 +118,7 @@ action! {
     /// daemon by itself) finds them missing and blocks their resources: nothing is created again
     /// before the document raises `reckon.dev/generation`. A purge is done once, like every action
     /// here: the next one needs a --name.
-    PURGE: "purge", fn purge(new, PurgeFields {
+    PURGE: "purge".with_reader(read_purge), fn purge(new, PurgeFields {
         /// Clear transactions, recurring charges and their occurrences. Without this and --methods:
         /// everything.
         #[arg(long)]
@@ -143,26 +142,22 @@ action! {
     }
 }
 
-/// Purges everything if the arguments name neither type: the command shows both before a person
-/// agrees.
-pub(crate) const PURGE_COMMAND: ActionRow = ActionRow {
-    read_arguments: |matches| {
-        let mut fields = PurgeFields::from_arg_matches(matches)?;
-        if !fields.transactions && !fields.methods {
-            (fields.transactions, fields.methods) = (true, true);
-        }
-        Ok(json!(fields))
-    },
-    ..PURGE
-};
+/// Reads the arguments of `purge`. Without any both types are purged: the command shows them before a
+/// person agrees.
+fn read_purge(matches: &ArgMatches) -> Result<Value, clap::Error> {
+    let mut fields = PurgeFields::from_arg_matches(matches)?;
+    if !fields.transactions && !fields.methods {
+        (fields.transactions, fields.methods) = (true, true);
+    }
+    Ok(json!(fields))
+}
 
 action! {
     /// Delete a saved card or bank, or a recurring charge, that no document manages.
     DELETE: "delete", fn delete(new, DeleteFields {
         /// The type of the object.
         #[arg(value_name = "TYPE")]
-        #[serde(rename = "type")]
-        kind: Changeable,
+        kind as "type": Changeable,
         /// The object's id on the service.
         #[arg(value_name = "ID")]
         id: RemoteId,
@@ -200,8 +195,7 @@ action! {
     CHANGE: "change".with_input(OBJECT_SET), fn change(new, ChangeFields {
         /// The type of the object.
         #[arg(value_name = "TYPE")]
-        #[serde(rename = "type")]
-        kind: Changeable,
+        kind as "type": Changeable,
         /// The object's id on the service.
         #[arg(value_name = "ID")]
         id: RemoteId,
@@ -263,6 +257,11 @@ fn card_with_date(set: &Map<String, Value>) -> Result<Option<Value>, String> {
 /// Minimum length of a one-time token (service-facts, 18): longer than a card number.
 const TOKEN_LENGTH_MIN: usize = 20;
 
+/// Parses the id by which the engine replaced the name of a document.
+fn remote_id(text: &str) -> Result<RemoteId, String> {
+    RemoteId::new(text).map_err(|error| error.to_string())
+}
+
 action! {
     /// Upload a file under a contact, so that an invoice can name it by its id.
     ///
@@ -271,7 +270,7 @@ action! {
     UPLOAD: "upload".with_secret(&["content"]).with_input(FILE), fn upload(new, UploadFields {
         /// The contact: the NAME of its document, or its id on the service.
         #[arg(long, value_name = "NAME|ID")]
-        contact: RemoteId,
+        contact: String,
         /// The file's name for payers; the name of the local file by default.
         #[arg(long, value_name = "NAME")]
         file_name: Option<String>,
@@ -284,7 +283,7 @@ action! {
             let told = problems.iter().map(|one| format!("{}: {}", one.context, one.message));
             return Err(told.collect::<Vec<_>>().join("; "));
         }
-        Ok(without_money(upload_content(new, &contact, file)))
+        Ok(without_money(upload_content(new, &remote_id(&contact)?, file)))
     }
 }
 
@@ -294,15 +293,14 @@ action! {
     VAULT: "vault".with_secret(&["token"]).with_input(TOKEN), fn vault(new, VaultFields {
         /// The contact: the NAME of its document, or its id on the service.
         #[arg(value_name = "CONTACT")]
-        contact: RemoteId,
+        contact: String,
         /// The type of the method behind the token.
         #[arg(long = "type", value_name = "TYPE")]
-        #[serde(rename = "type")]
-        sort: PaymentMethodType,
+        sort as "type": PaymentMethodType,
         #[arg(skip)]
         token: Value,
     }) {
-        Ok(without_money(save_in_vault(new, &contact, sort, parse_token(&token)?)))
+        Ok(without_money(save_in_vault(new, &remote_id(&contact)?, sort, parse_token(&token)?)))
     }
 }
 
@@ -311,8 +309,7 @@ action! {
     SAVE: "save".with_secret(&["token"]).with_input(TOKEN), fn save(new, SaveFields {
         /// The type of the method behind the token.
         #[arg(value_name = "TYPE")]
-        #[serde(rename = "type")]
-        sort: PaymentMethodType,
+        sort as "type": PaymentMethodType,
         #[arg(skip)]
         token: Value,
         /// A text that describes the saved method.

@@ -140,7 +140,7 @@ pub struct Payments {
     /// Failed tries since the last success.
     #[serde(default)]
     pub failures: u32,
-    /// The record of the first failure in a row, or of the success.
+    /// The time of the record of the first failure in a row, or of the success.
     pub since: DateTime<Utc>,
 }
 

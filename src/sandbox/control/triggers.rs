@@ -174,12 +174,15 @@ pub(crate) fn decide_application(
 }
 
 fn decline_reason(word: &str) -> Result<DeclineReason> {
-    let reason = DeclineReason::from(word);
-    if matches!(reason, DeclineReason::Other(_)) {
-        let text = "reason is `duplicate_application`, `duplicate_merchant` or `other`";
-        return Err(SandboxRefusal::invalid(text));
+    match DeclineReason::from(word) {
+        DeclineReason::Other(_) => {
+            let text = "reason is `duplicate_application`, `duplicate_merchant` or `other`";
+            Err(SandboxRefusal::invalid(text))
+        }
+        known @ (DeclineReason::DuplicateApplication
+        | DeclineReason::DuplicateMerchant
+        | DeclineReason::Unexplained) => Ok(known),
     }
-    Ok(reason)
 }
 
 /// `{"result":"settled"|"failed","code":…}`: the money arrived, or it did not arrive or was taken

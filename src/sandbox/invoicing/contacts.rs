@@ -168,7 +168,11 @@ pub(crate) fn create_hash(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<
 }
 
 /// Returns the key that exists once a contact has an invoice.
-pub(crate) fn invoiced_key(contact_id: &str) -> String {
+pub(crate) fn mark_invoiced(cx: &mut ChangeUnit, contact_id: &str) -> Result<()> {
+    cx.put(&invoiced_key(contact_id), &true)
+}
+
+fn invoiced_key(contact_id: &str) -> String {
     format!("x/invoiced/{contact_id}")
 }
 

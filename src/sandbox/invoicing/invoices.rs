@@ -14,7 +14,7 @@ use crate::api::invoice::{
 };
 use crate::api::wire::{Audit, Timestamp};
 use crate::sandbox::answer::{Result, SandboxRefusal};
-use crate::sandbox::invoicing::contacts::{audit, contact_of, contact_of_path, invoiced_key};
+use crate::sandbox::invoicing::contacts::{audit, contact_of, contact_of_path, mark_invoiced};
 use crate::sandbox::invoicing::mail::{self, InvoiceEmail};
 use crate::sandbox::merchants::accounts::{Deposit, deposits};
 use crate::sandbox::merchants::merchant::MerchantRecord;
@@ -41,7 +41,7 @@ pub(crate) fn create(
     let owner = ObjectOwner { merchant: merchant.id.clone(), mode: deposit.mode };
     let sequence = cx.next();
     let attached = resolve_attachments(cx, &contact.id, &new.attachments)?;
-    cx.put(&invoiced_key(&contact.id), &true)?;
+    mark_invoiced(cx, &contact.id)?;
     let invoice = build(cx, &merchant, (contact, attached), new)?;
     let kept = Stored { owner: owner.clone(), sequence, object: invoice.clone(), internal: () };
     cx.create(ObjectKind::INVOICE, &owner.key(), &invoice.id, &kept)?;
@@ -56,15 +56,18 @@ fn source_key(cx: &ChangeUnit, merchant: &str, source_id: &str) -> String {
 }
 
 fn answer_duplicate(cx: &ChangeUnit, id: &str) -> Result<Invoice> {
-    if cx.settings.duplicate_source_id == DuplicateSourceId::Refuse {
-        let text = "Source id has already been used";
-        return Err(SandboxRefusal::field("source_id", "invalid", text));
+    match cx.settings.duplicate_source_id {
+        DuplicateSourceId::Refuse => {
+            Err(SandboxRefusal::field("source_id", "invalid", "Source id has already been used"))
+        }
+        DuplicateSourceId::Same => {
+            let kept: Option<Stored<Invoice, ()>> = cx.look_up(ObjectKind::INVOICE, id)?;
+            kept.map(|kept| kept.object).ok_or_else(SandboxRefusal::server_error)
+        }
     }
-    let kept: Option<Stored<Invoice, ()>> = cx.look_up(ObjectKind::INVOICE, id)?;
-    kept.map(|kept| kept.object).ok_or_else(SandboxRefusal::server_error)
 }
 
-/// Returns the contact and the bank account, both of the invoice's mode (test invoice rules).
+/// Returns the contact and the bank account, both of the invoice's mode (partner-api, test invoice rules).
 fn parties(
     cx: &ChangeUnit,
     merchant: &MerchantRecord,

@@ -72,7 +72,8 @@ pub(crate) fn admit(cx: &ChangeUnit, auth: Auth, headers: &HeaderMap) -> Result<
     }
 }
 
-/// Refuses a secret key sent by a page, whose origin a browser adds (Authentication, 5 and 6).
+/// Refuses a secret key sent by a page, whose origin a browser adds (gateway-api,
+/// Authentication, 5 and 6).
 pub(crate) fn refuse_secret_from_page(kind: KeyKind, headers: &HeaderMap) -> Result<()> {
     let is_of_page = headers.contains_key(header::ORIGIN);
     SandboxRefusal::ensure(kind == KeyKind::Public || !is_of_page, SandboxRefusal::not_authorized)

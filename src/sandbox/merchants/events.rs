@@ -49,7 +49,8 @@ struct NewEventRecord<'a, T> {
     data: &'a T,
 }
 
-/// Records an event of no mode in both modes, for both sets of URLs (Webhook rules, 1).
+/// Records an event of no mode in both modes, for both sets of URLs (gateway-api, Webhook
+/// rules, 1).
 pub(crate) fn emit_to_both<T: Serialize>(
     cx: &mut ChangeUnit,
     merchant: &str,
@@ -73,7 +74,7 @@ fn announce<T: Serialize>(
     let urls = policy.events_urls.of(owner.mode).split(',').map(str::trim);
     for url in urls.filter(|url| !url.is_empty()) {
         let event: Event = serde_json::from_value(serde_json::to_value(recorded)?)?;
-        outbox::announce(cx, WebhookMessage::Merchant { url: url.to_owned(), event })?;
+        outbox::enqueue_message(cx, WebhookMessage::Merchant { url: url.to_owned(), event })?;
     }
     Ok(())
 }

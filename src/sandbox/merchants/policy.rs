@@ -28,11 +28,14 @@ pub(crate) struct MerchantPolicy {
     pub(crate) capture_disabled: BTreeSet<String>,
     /// Accounts that may pay out credits (gateway-api, POST /v1/credits: disabled by default).
     pub(crate) credits_enabled: BTreeSet<String>,
-    /// Accounts that may refund to another method of the same type (gateway-api, refund).
+    /// Accounts that may refund to another method of the same type (gateway-api, refund: not
+    /// by default).
     pub(crate) other_method_enabled: BTreeSet<String>,
-    /// `api_allowed_ip_address_ranges`: addresses that may call with a secret key; empty allows all.
+    /// Addresses that may call with a secret key (gateway-api, `api_allowed_ip_address_ranges`);
+    /// empty allows all.
     pub(crate) allowed_addresses: Vec<String>,
-    /// `transaction_allowed_countries`: countries from which an account accepts operations.
+    /// Countries from which an account accepts operations (gateway-api,
+    /// `transaction_allowed_countries`).
     pub(crate) allowed_countries: BTreeMap<String, BTreeSet<String>>,
     pub(crate) cvv: BTreeMap<String, CvvPolicy>,
     pub(crate) avs: BTreeMap<String, AvsPolicy>,
@@ -132,7 +135,8 @@ impl MerchantPolicy {
         self.swipe.get(account).cloned().unwrap_or_default()
     }
 
-    /// Returns the hour of the merchant's day at which charges are captured (POST /v1/charges, 2).
+    /// Returns the hour of the merchant's day at which charges are captured (gateway-api, POST
+    /// /v1/charges, 2).
     pub(crate) fn capture_hour(&self) -> u32 {
         self.capture_hour.unwrap_or(CAPTURE_HOUR)
     }

@@ -314,7 +314,8 @@ fn bank_name(routing: &str) -> &'static str {
     }
 }
 
-/// Failure code of a payment from a refused country, answered as a refused credential (26).
+/// Failure code of a payment from a refused country, answered as a refused
+/// credential (service-facts, 26).
 pub(crate) const COUNTRY_DENIED: &str = "not_authorized_country_denied";
 
 pub(crate) fn decline_code(code: &str) -> &str {

@@ -129,7 +129,7 @@ pub(crate) fn settle(
     failure: Option<String>,
 ) -> Result<StoredTransaction> {
     let failure = match failure {
-        None => order::broken_limit(cx, &order)?.map(str::to_owned),
+        None => order::exceeded_limit(cx, &order)?.map(str::to_owned),
         known => known,
     };
     let sequence = cx.next();

@@ -97,13 +97,18 @@ fn payment(id: String, paid: &Transaction) -> InvoicePayment {
         payment_type: if is_card { "credit_card" } else { "bank_account" }.to_owned(),
         card_type: method.card_type.map(|one| one.as_str().to_owned()),
         last4_digits: Some(number.chars().skip(hidden).collect()),
-        status: status(&paid.status),
+        status: status(&paid.status).to_owned(),
     }
 }
 
-fn status(status: &TransactionStatus) -> String {
-    let is_known = !matches!(status, TransactionStatus::Other(_));
-    if is_known { status.as_str().to_lowercase() } else { "failed".to_owned() }
+fn status(status: &TransactionStatus) -> &'static str {
+    match status {
+        TransactionStatus::Pending => "pending",
+        TransactionStatus::Authorized => "authorized",
+        TransactionStatus::Completed => "completed",
+        TransactionStatus::Voided => "voided",
+        TransactionStatus::Failed | TransactionStatus::Other(_) => "failed",
+    }
 }
 
 /// Adds up the payments that count, and stores the updated invoice.
@@ -113,7 +118,7 @@ fn settle(cx: &mut ChangeUnit, mut kept: StoredInvoice) -> Result<()> {
         let (kind, id) = (ObjectKind::TRANSACTION, &payment.transaction_id);
         let found = cx.look_up::<Stored<Transaction, StoredMethod>>(kind, id)?;
         let Some(found) = found else { continue };
-        payment.status = status(&found.object.status);
+        status(&found.object.status).clone_into(&mut payment.status);
         let sum = paid.checked_add(counted_amount(&found.object));
         paid = sum.ok_or_else(SandboxRefusal::server_error)?;
     }

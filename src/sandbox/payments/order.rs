@@ -128,7 +128,10 @@ const LIMIT_CODES: [&str; 4] = [
 ];
 
 /// Returns the code of the first limit that a payment would exceed.
-pub(crate) fn broken_limit(cx: &ChangeUnit, order: &PaymentOrder) -> Result<Option<&'static str>> {
+pub(crate) fn exceeded_limit(
+    cx: &ChangeUnit,
+    order: &PaymentOrder,
+) -> Result<Option<&'static str>> {
     let policy = cx.policy(&order.owner.merchant)?;
     let limits = &policy.limits;
     if limits.max_amount.is_some_and(|most| order.amount > most) {

@@ -89,11 +89,15 @@ fn new_refund(charge: &Transaction) -> Transaction {
     }
 }
 
-/// Requires a charge that is or will be settled, at most six of the merchant's months old.
+/// Requires a charge that is settled or settles by itself, at most six months old in the merchant's
+/// calendar.
 fn need_refundable(cx: &ChangeUnit, charge: &StoredTransaction) -> Result<()> {
-    let settles_itself = charge.object.status == TransactionStatus::Authorized
-        && !transactions::is_hold(&charge.object);
-    let fits = settles_itself || charge.object.status == TransactionStatus::Completed;
+    use TransactionStatus as S;
+    let fits = match charge.object.status {
+        S::Completed => true,
+        S::Authorized => !transactions::is_hold(&charge.object),
+        S::Pending | S::Voided | S::Failed | S::Other(_) => false,
+    };
     let merchant = cx.merchant(&charge.owner.merchant)?;
     let made = charge.object.created.map_or(cx.now, |time| time.0);
     let last = merchant.today(made).checked_add_months(WINDOW);
@@ -189,8 +193,9 @@ pub(crate) fn void(
     let mut kept = transactions::find(cx, &asked.owner()?, asked.parameter(0))?;
     SandboxRefusal::fields("", &void_rules(&new))?;
     auth::need_country(cx, asked, &kept.object.account_id)?;
-    let stands = |refund: &StoredTransaction| {
-        matches!(refund.object.status, S::Pending | S::Authorized | S::Completed)
+    let stands = |refund: &StoredTransaction| match refund.object.status {
+        S::Pending | S::Authorized | S::Completed => true,
+        S::Voided | S::Failed | S::Other(_) => false,
     };
     let is_refunded = transactions::refunds_of(cx, &kept.object.id)?.iter().any(stands);
     SandboxRefusal::ensure(!is_refunded, status_refusal)?;

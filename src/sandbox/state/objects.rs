@@ -115,18 +115,24 @@ impl ChangeUnit {
         self.list_add(&kind.list(under), kept.sequence, id)
     }
 
-    pub(crate) fn update<S: Serialize>(
+    pub(crate) fn update<T: Serialize, X: Serialize>(
         &mut self,
-        of: ObjectKind,
+        kind: ObjectKind,
         id: &str,
-        kept: &S,
+        kept: &Stored<T, X>,
     ) -> Result<()> {
-        self.put(&of.object(id), kept)
+        self.put(&kind.object(id), kept)
     }
 
-    pub(crate) fn delete(&mut self, kind: ObjectKind, list: &str, id: &str, at: u64) -> Result<()> {
+    pub(crate) fn delete(
+        &mut self,
+        kind: ObjectKind,
+        under: &str,
+        id: &str,
+        at: u64,
+    ) -> Result<()> {
         self.remove(&kind.object(id));
-        self.list_remove(&kind.list(list), at)
+        self.list_remove(&kind.list(under), at)
     }
 
     /// Returns an object of this owner. 404 for an unknown object and for one of another owner.

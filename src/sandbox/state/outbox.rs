@@ -85,11 +85,11 @@ fn key(number: u64) -> String {
 /// Adds a webhook with one event for the partner to the outbox.
 pub(crate) fn send(cx: &mut ChangeUnit, reference: &str, event: PartnerEvent) -> Result<()> {
     let notification = Notification { events: vec![event] };
-    announce(cx, WebhookMessage::Partner { reference: reference.to_owned(), notification })
+    enqueue_message(cx, WebhookMessage::Partner { reference: reference.to_owned(), notification })
 }
 
 /// Adds a webhook to the outbox, due at once.
-pub(crate) fn announce(cx: &mut ChangeUnit, message: WebhookMessage) -> Result<()> {
+pub(crate) fn enqueue_message(cx: &mut ChangeUnit, message: WebhookMessage) -> Result<()> {
     let delivery = Delivery {
         id: cx.fresh_gateway_id(),
         number: cx.next(),

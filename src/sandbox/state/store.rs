@@ -64,7 +64,7 @@ pub(crate) struct SandboxSettings {
     pub(crate) redirect_uri: String,
     /// True while the service is enabled for the partner application.
     pub(crate) enabled: bool,
-    /// Invoices require it.
+    /// True for a partner of the service; invoices require it.
     pub(crate) is_partner: bool,
     /// Plans of the partner; `None` allows every plan.
     pub(crate) plans: Option<Vec<ApplicationPlan>>,

@@ -253,6 +253,12 @@ impl<'a> HostCall<'a> {
         self.row.recorded_name()
     }
 
+    /// Returns the names of the function's arguments and options.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        let arguments = self.row.arguments.iter().map(|argument| argument.name);
+        arguments.chain(self.row.options().map(|option| option.name))
+    }
+
     /// Returns the argument or option of a name, with its type.
     pub(crate) fn named(&self, name: &str) -> Option<(Dynamic, ArgumentType)> {
         if let Some(index) = self.row.arguments.iter().position(|one| one.name == name) {

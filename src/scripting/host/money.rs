@@ -1,6 +1,8 @@
 //! Host functions that move money, or stop money from moving. A row names the arguments and options
 //! of its function; [`request`] makes the fields of the action from them, by their names and types.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
 use super::argument_type::ArgumentType;
@@ -141,12 +143,13 @@ pub(crate) static ROWS: &[HostFn] = &[
 /// Requests the action of a function, with the fields that the call names and their defaults.
 fn request(call: &HostCall<'_>) -> CallResult {
     let action = action_row(call.verb()).ok_or_else(|| "no such action".to_owned())?;
-    let mut fields = Map::new();
-    for name in action.fields {
-        if let Some(value) = field(call, name)? {
-            fields.insert((*name).to_owned(), value);
-        }
+    // The first problem is the one of the first argument; the journal has the action's own order.
+    let mut given = BTreeMap::new();
+    for name in call.names().filter(|name| action.fields.contains(name)) {
+        given.extend(field(call, name)?.map(|value| (name, value)));
     }
+    let taken = |name: &&'static str| Some(((*name).to_owned(), given.remove(name)?));
+    let fields: Map<String, Value> = action.fields.iter().filter_map(taken).collect();
     call.request(Some(call.merchant()?), Value::Object(fields))
 }
 

@@ -155,7 +155,7 @@ fn parse_subject(source: &ScriptSource, issues: &mut Issues) -> (Option<Vec<Temp
 /// Parses a text that begins after this number of lines and characters of its file.
 fn parse_parts(
     source: &ScriptSource,
-    (lines, columns): Place,
+    (lines, columns): (usize, usize),
     text: &str,
     issues: &mut Issues,
 ) -> Vec<TemplatePart> {
@@ -199,7 +199,7 @@ fn parse_path(text: &str) -> Option<Vec<String>> {
 }
 
 /// Returns the line and column after a text, from 1.
-fn position(before: &str, (lines, columns): Place) -> Place {
+fn position(before: &str, (lines, columns): (usize, usize)) -> Place {
     let line = before.matches('\n').count();
     let last = before.rsplit('\n').next().unwrap_or_default().chars().count();
     let skipped = if line == 0 { columns } else { 0 };

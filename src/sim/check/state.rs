@@ -145,7 +145,7 @@ pub(crate) fn new_state_count(evidence: &RunEvidence<'_>, mark: &str) -> usize {
 
 /// Returns the number of creations that were given up without proof and made again, and of contacts
 /// that a state created without knowing that an earlier state had created them.
-pub(crate) fn recreated_contacts(evidence: &RunEvidence<'_>) -> u32 {
+pub(crate) fn recreated(evidence: &RunEvidence<'_>) -> u32 {
     let given_up = evidence.histories.iter().filter(|story| story.given_up()).count();
     let contacts = all_intents(evidence)
         .filter(|(_, story)| story.intent.effect == "contact.create" && story.is_done());

@@ -16,8 +16,9 @@ use tokio::time::Instant;
 use crate::api::call::Call;
 use crate::client::transport::{Wire, WireDecision};
 use crate::sim::plan::chance::{
-    Crash, CrashPoint, CrashSide, Death, Dice, READ, SEND_POINT, effect_of_call, refine_effect,
+    Crash, CrashPoint, CrashSide, Death, READ, SEND_POINT, effect_of_call, refine_effect,
 };
+use crate::sim::plan::dice::Dice;
 use crate::sim::plan::parts::add;
 use crate::sim::plan::trouble::DiskRefusal;
 use crate::store::disk::traits::{Disk, missing, to_u64, to_usize};

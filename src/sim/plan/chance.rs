@@ -1,11 +1,8 @@
-//! Chance in a run: the seeded dice, the faults between us and the service, call by call, and the
-//! crashes of the machine at chosen points.
+//! Faults between us and the service, call by call, and crashes of the machine at chosen points.
 
 use std::fmt;
 
 use derive_more::Display;
-use rand_chacha::ChaCha20Rng;
-use rand_core::{Rng, SeedableRng};
 use serde_json::Value;
 
 use crate::effects::register::EFFECTS;
@@ -72,21 +69,17 @@ pub fn effect_of(method: &str, path: &str) -> Option<&'static str> {
     if method == "GET" {
         return Some(READ);
     }
+    let same = |(wanted, part): (&str, &str)| {
+        if wanted.starts_with('{') { !part.is_empty() } else { wanted == part }
+    };
     let fits = |pattern: &str| {
         let (wanted, parts) = (pattern.split('/'), path.split('/'));
-        let mut both = wanted.clone().zip(parts.clone()).skip(1);
-        wanted.count() == parts.count()
-            && both.all(
-                |(wanted, part)| {
-                    if wanted.starts_with('{') { !part.is_empty() } else { wanted == part }
-                },
-            )
+        wanted.clone().count() == parts.clone().count() && wanted.zip(parts).skip(1).all(same)
     };
     EFFECTS.iter().find(|row| row.method.as_str() == method && fits(row.path)).map(|row| row.name)
 }
 
-/// Returns the effect of a request, also by its body: a charge that begins a recurring charge is an
-/// effect of its own.
+/// Returns the effect of a request, also by its body: `recur` makes a charge an effect of its own.
 pub fn effect_of_call(method: &str, path: &str, body: &[u8]) -> Option<&'static str> {
     let effect = effect_of(method, path);
     if effect != Some("charge.recur") {
@@ -113,7 +106,6 @@ impl CallFault {
     }
 }
 
-/// A fault that strikes one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Strike {
     pub effect: &'static str,
@@ -206,62 +198,63 @@ pub const SEND_POINT: &str = "send";
 /// Crash point at which a notification leaves the machine.
 pub const NOTIFY_POINT: &str = "tell";
 
-/// Generator of small decisions. Equal seeds and labels give equal decisions.
-#[derive(Debug, Clone)]
-pub(crate) struct Dice(ChaCha20Rng);
-
-impl Dice {
-    /// Returns the generator of one part of a run; each label has a sequence of its own.
-    pub(crate) fn new(seed: u64, label: u64) -> Self {
-        let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17) ^ label;
-        Self(ChaCha20Rng::seed_from_u64(mixed))
-    }
-
-    pub(crate) fn into_rng(self) -> ChaCha20Rng {
-        self.0
-    }
-
-    /// Returns a number below `end`, or 0 if `end` is 0.
-    pub(crate) fn below(&mut self, end: u64) -> u64 {
-        self.0.next_u64().checked_rem(end).unwrap_or(0)
-    }
-
-    /// Returns a number from `from` to `to`, both included.
-    pub(crate) fn between(&mut self, from: u64, to: u64) -> u64 {
-        let span = to.saturating_sub(from).saturating_add(1);
-        from.saturating_add(self.below(span))
-    }
-
-    /// Returns a number from `from` to `to`, both included, of a narrower type.
-    pub(crate) fn number<T: TryFrom<u64> + Default>(&mut self, from: u64, to: u64) -> T {
-        T::try_from(self.between(from, to)).unwrap_or_default()
-    }
-
-    /// Returns an index below `length`, or 0 if `length` is 0.
-    pub(crate) fn index(&mut self, length: usize) -> usize {
-        let length = u64::try_from(length).unwrap_or(u64::MAX);
-        usize::try_from(self.below(length)).unwrap_or(0)
-    }
-
-    /// Returns one of two values, each with the same probability.
-    pub(crate) fn either<T>(&mut self, one: T, other: T) -> T {
-        if self.percent(50) { one } else { other }
-    }
-
-    /// Returns true with a probability of `percent` in 100.
-    pub(crate) fn percent(&mut self, percent: u64) -> bool {
-        self.below(100) < percent
-    }
-
-    /// Returns one element, or `None` if there is none.
-    pub(crate) fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
-        from.get(self.index(from.len()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The paths are written here again, so that a mistake in an endpoint is found: the simulator takes
+    /// its calls from the register, whose endpoints send them.
+    #[test]
+    fn every_effect_has_its_own_call_in_the_order_of_the_draws() {
+        let calls = [
+            ("application.submit", "POST", "/api/v1/merchant_applications"),
+            ("application.sign_up", "POST", "/api/v1/merchant_applications/sign_up"),
+            ("code.exchange", "POST", "/oauth/token"),
+            ("contact.create", "POST", "/contacts"),
+            ("invoice.create", "POST", "/invoices"),
+            ("card.save", "POST", "/v1/cards"),
+            ("card.change", "PATCH", "/v1/cards/a"),
+            ("card.delete", "DELETE", "/v1/cards/a"),
+            ("bank.save", "POST", "/v1/banks"),
+            ("bank.change", "PATCH", "/v1/banks/a"),
+            ("bank.delete", "DELETE", "/v1/banks/a"),
+            ("token.create", "POST", "/v1/tokens"),
+            ("recurring.create", "POST", "/v1/recurring/charges"),
+            ("recurring.change", "PATCH", "/v1/recurring/charges/a"),
+            ("charge.recur", "POST", "/v1/charges"),
+            ("charge.schedule", "POST", "/v1/charges/a/schedule"),
+            ("charge.create", "POST", "/v1/charges"),
+            ("charge.capture", "POST", "/v1/charges/a/capture"),
+            ("charge.refund", "POST", "/v1/charges/a/refund"),
+            ("credit.create", "POST", "/v1/credits"),
+            ("transaction.void", "POST", "/v1/transactions/a/void"),
+            ("transaction.sign", "POST", "/v1/transactions/a/sign"),
+            ("recurring.cancel", "POST", "/v1/recurring/charges/a/cancel"),
+            ("recurring.end", "PATCH", "/v1/recurring/charges/a"),
+            ("occurrence.pay", "POST", "/v1/recurring/charges/a/occurrences/b/pay"),
+            ("occurrence.ignore", "POST", "/v1/recurring/charges/a/occurrences/b/ignore"),
+            ("merchant.deauthorise", "DELETE", "/api/v1/merchants/a/deauthorize_application"),
+            ("file.upload", "POST", "/contacts/a/files"),
+            ("contact.hash", "POST", "/contacts/a/hash"),
+            ("merchant.change", "PATCH", "/v1/merchant"),
+            ("account.change", "PATCH", "/v1/accounts/a"),
+            ("ach_account.change", "PATCH", "/v1/ach-accounts/a"),
+            ("merchant.purge", "POST", "/v1/merchant/purge-test-data"),
+            ("vault.save", "POST", "/contacts/a/payment-methods"),
+            ("recurring.delete", "DELETE", "/v1/recurring/charges/a"),
+        ];
+        let names: Vec<&str> = calls.iter().map(|(name, ..)| *name).collect();
+        assert_eq!(EFFECTS.iter().map(|row| row.name).collect::<Vec<_>>(), names);
+        for (name, method, path) in calls {
+            // The body, or the caller, tells these from the first effect with their path.
+            let first = match name {
+                "charge.create" => "charge.recur",
+                "recurring.end" => "recurring.change",
+                name => name,
+            };
+            assert_eq!(effect_of(method, path), Some(first), "{method} {path}");
+        }
+    }
 
     #[test]
     fn a_request_is_known_by_method_and_path() {

@@ -1,6 +1,6 @@
-//! Documents and requests of the people, decided by a seed.
+//! Documents of the people, and their changes, decided by a seed.
 
-use crate::sim::plan::chance::Dice;
+use crate::sim::plan::dice::Dice;
 use crate::sim::plan::documents::{Breakage, Doc, DocBody, DocTree, FileChange};
 use crate::sim::plan::requests::ScriptStep;
 

@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use crate::sim::plan::chance::Dice;
+use crate::sim::plan::dice::Dice;
 use crate::sim::plan::documents::{DocBody, DocTree};
 use crate::sim::plan::parts::{remove_nth, remove_one};
 use crate::sim::plan::trouble::{self, PagingPlan, Storm};

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::base::hash::{Mark, SourceId};
 use crate::base::id::Key;
-use crate::sim::plan::chance::Dice;
+use crate::sim::plan::dice::Dice;
 use crate::sim::plan::documents::{Doc, DocBody, DocTree, FileChange, PARTNER};
 
 /// One push of changes to the files.

@@ -7,8 +7,9 @@
 use crate::effects::register;
 use crate::sandbox::options::ServiceSurface;
 use crate::sim::plan::chance::{
-    Crash, CrashPoint, CrashSide, DISK_PLACES, Death, Dice, NOTIFY_POINT, READ, SEND_POINT, Strike,
+    Crash, CrashPoint, CrashSide, DISK_PLACES, Death, NOTIFY_POINT, READ, SEND_POINT, Strike,
 };
+use crate::sim::plan::dice::Dice;
 use crate::sim::plan::documents::DocBody;
 use crate::sim::plan::hook_scripts::{
     CREDITED, EARLY, ECHO, Edit, EditTime, FULL_REFUND, HookPlan, LATE, NOTIFIED, NotificationFate,
@@ -49,8 +50,9 @@ impl SimScript {
         let refuses_duplicates = dice.percent(30);
         let mut files = document_gen::draw_files(&mut dice);
         let mut steps = document_gen::draw_steps(&files, &mut dice);
-        let mut dice = Dice::new(seed, 5);
-        for step in steps.iter_mut().filter(|_| dice.percent(10)) {
+        // Dice of their own, so that the files stay as they are.
+        let mut request_dice = Dice::new(seed, 5);
+        for step in steps.iter_mut().filter(|_| request_dice.percent(10)) {
             step.requests.push(PersonRequest::Refresh);
         }
         let incidents = trouble::draw_incidents(&mut steps, &mut Dice::new(seed, 9));

@@ -9,7 +9,8 @@ use std::fmt;
 use derive_more::Display;
 
 use crate::effects::register::EFFECTS;
-use crate::sim::plan::chance::{CallFault, Dice, READ};
+use crate::sim::plan::chance::{CallFault, READ};
+use crate::sim::plan::dice::Dice;
 use crate::sim::plan::requests::{self, ScriptStep};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,9 +9,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::sim::plan::chance::{
-    Crash, CrashPoint, CrashSide, Death, Dice, FAULTS, SEND_POINT, Strike,
-};
+use crate::sim::plan::chance::{Crash, CrashPoint, CrashSide, Death, FAULTS, SEND_POINT, Strike};
+use crate::sim::plan::dice::Dice;
 use crate::sim::plan::document_gen::amount;
 use crate::sim::plan::documents::{Doc, DocBody, DocTree, FileChange, FromCharge};
 use crate::sim::plan::requests::{

@@ -30,15 +30,24 @@ const LOOKS_EVERY: Duration = Duration::from_mins(5);
 impl SimRun<'_> {
     pub(crate) fn apply_incidents(&mut self, nth: usize) {
         for Incident { at, trouble } in &self.script.incidents {
-            if matches!(trouble, Trouble::Restore { kept, .. } if *kept == nth) {
-                let backup = self.machine.back_up(self.troubles.wall.now());
-                self.troubles.backups.extend(backup.map(|backup| (nth, backup)));
-            } else if let (Trouble::Jump { seconds }, true) = (trouble, *at == nth) {
-                let ahead = self.troubles.wall.jump(*seconds);
-                let last = journal::allowed_counts(&self.machine.journal).pop();
-                self.troubles.jumps.note(last.map_or(0, |last| last.sequence), ahead);
-            } else if let (Trouble::Refuse { what, seconds }, true) = (trouble, *at == nth) {
-                self.machine.capacity.refuse(*what, Duration::from_secs(*seconds));
+            match trouble {
+                Trouble::Restore { kept, .. } if *kept == nth => {
+                    let backup = self.machine.back_up(self.troubles.wall.now());
+                    self.troubles.backups.extend(backup.map(|backup| (nth, backup)));
+                }
+                Trouble::Jump { seconds } if *at == nth => {
+                    let ahead = self.troubles.wall.jump(*seconds);
+                    let last = journal::allowed_counts(&self.machine.journal).pop();
+                    self.troubles.jumps.note(last.map_or(0, |last| last.sequence), ahead);
+                }
+                Trouble::Refuse { what, seconds } if *at == nth => {
+                    self.machine.capacity.refuse(*what, Duration::from_secs(*seconds));
+                }
+                Trouble::Restore { .. }
+                | Trouble::Forget
+                | Trouble::Lose(_)
+                | Trouble::Jump { .. }
+                | Trouble::Refuse { .. } => {}
             }
         }
     }

@@ -18,7 +18,7 @@ use crate::base::clock::SharedClock;
 use crate::engine::protocol::views::ResourceView;
 use crate::sim::check::attention::Shares;
 use crate::sim::check::events::{EventEvidence, EventOutcomes};
-use crate::sim::check::evidence::{LostState, RunEvidence, Violation, Violations};
+use crate::sim::check::evidence::{LostState, RunEvidence, Violations};
 use crate::sim::check::{
     attention, commands, events, hooks, laws, limits, money, settlement, state, uniqueness,
 };
@@ -45,7 +45,7 @@ pub(crate) const REDELIVERED_WITHIN: Duration = Duration::from_mins(11);
 pub struct RunReport {
     pub seed: u64,
     /// Broken laws; empty for a clean run.
-    pub violations: Vec<Violation>,
+    pub violations: Violations,
     /// Hash of the journal's last record.
     pub head: [u8; 32],
     pub records: u64,
@@ -85,7 +85,7 @@ pub(crate) struct SimRun<'a> {
     pub(crate) died: BTreeMap<CrashPoint, u32>,
     pub(crate) rig: HookState,
     pub(crate) acknowledged: Head,
-    pub(crate) violations: Vec<Violation>,
+    pub(crate) violations: Violations,
     pub(crate) views: Vec<ResourceView>,
 }
 
@@ -173,7 +173,7 @@ impl SimRun<'_> {
             struck: log.fault_counts.clone(),
             died: self.died,
             shares,
-            recreated: state::recreated_contacts(&evidence),
+            recreated: state::recreated(&evidence),
             approved,
             plans_approved: limits::plans_approved(&entries),
             collected: after.ledger.iter().filter(|one| text(one, "type") == "CHARGE").count(),

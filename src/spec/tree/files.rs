@@ -250,7 +250,7 @@ fn is_yaml(path: &str) -> bool {
 /// The initial capacity of a buffer, in bytes: most files fit.
 const BUFFER_BYTES: usize = 4096;
 
-/// Reads a file of the tree, and one byte more than is accepted: an excess shows in the length.
+/// Reads a file of the tree, at most one byte more than is accepted: an excess shows in the length.
 ///
 /// # Errors
 /// The file cannot be read, leads out of the tree, or is no plain file.

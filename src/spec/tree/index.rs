@@ -12,7 +12,8 @@ use crate::spec::tree::files::{WalkEntry, hash, map_in_order, walk};
 const MAGIC: [u8; 5] = *b"rkix\x01";
 const HEADER_BYTES: usize = 5 + 8 + 16 + 32;
 const CHECK_BYTES: usize = 8;
-/// Newer files are read again: the clock of a file system ticks this slowly.
+/// Files that changed less than this before the reading are read again: the clock of a file system
+/// ticks this slowly.
 const TICK_NS: i64 = 20_000_000;
 
 #[derive(Debug, Clone, Copy)]
@@ -75,7 +76,7 @@ impl SpecIndex {
         Ok(Self { count, sum, digest })
     }
 
-    /// Returns whether every file below `root` has its metadata, and none was added or removed.
+    /// Returns whether every file below `root` has its former metadata, and none was added or removed.
     pub fn is_unchanged(&self, root: &FolderLocation) -> bool {
         let (mut count, mut sum, mut trouble) = (0_u64, 0_u128, false);
         let mut buffer = Vec::new();

@@ -163,6 +163,7 @@ fn unreachable(base: &str, error: &reqwest::Error) -> CommandFailure {
     CommandFailure::environment("reckon::sandbox::env", what)
         .help("start it first: `reckon sandbox`")
 }
+
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 
 /// Sends one request. Returns the status and the body, null where the body is no JSON.
