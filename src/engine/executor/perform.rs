@@ -5,16 +5,14 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::effects::core::row::EffectRow;
+use crate::engine::executor::checks::{self, CheckedEffect, TaskEnd};
 use crate::engine::executor::epoch::EpochGate;
 use crate::engine::executor::progress::Attempt;
 use crate::engine::executor::request::row_of;
-use crate::engine::executor::{answer, epoch, evidence, request};
-use crate::engine::handles::access::{self, CredentialError, access};
+use crate::engine::executor::{epoch, evidence, request};
 use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::{EffectJob, TaskFailure, TaskResult};
 use crate::engine::limits::budget::Reservation;
-use crate::engine::readers::read::{self, ReadFailure};
 use crate::model::effect::{Effect, Exposure, SingleUse};
 use crate::model::intent::{EffectProof, Intent, IntentProgress, StoredRequest};
 use crate::model::outcome::Outcome;
@@ -25,73 +23,49 @@ use crate::store::vault::keys::SealedValue;
 /// Performs one effect to its end, or until it can only wait.
 pub(crate) async fn perform(shared: &EngineShared, job: EffectJob) -> EngineResult<TaskResult> {
     let key = job.effect.key.clone();
-    run_steps(shared, job).await.or_else(|error| error.into_result(key))
+    match run_steps(shared, job).await {
+        Ok(result) => Ok(result),
+        Err(TaskEnd::Result(result)) => Ok(*result),
+        Err(TaskEnd::Failure(error)) => error.into_result(key),
+    }
 }
 
-async fn run_steps(shared: &EngineShared, job: EffectJob) -> Result<TaskResult, CredentialError> {
+async fn run_steps(shared: &EngineShared, job: EffectJob) -> Result<TaskResult, TaskEnd> {
     let row = row_of(job.effect.name)?;
-    let (id, wallet) = (job.id, job.wallet.clone());
-    access(shared, &wallet, job.effect.request.auth)?;
-    let gate = epoch::epoch_gate(shared, row, &job.effect)?;
-    if let EpochGate::Closed(unable) = gate {
-        return Ok(TaskResult::retry(job.effect.key, unable));
-    }
-    let bytes = request::body_bytes(shared, &job.effect).map_err(CredentialError::Secret)?;
-    let request = &job.effect.request;
-    let at = (request.host, request.auth, request.web_url.as_deref());
-    if let Err(shut) = access::wait_until_ready(shared, &wallet, at).await {
-        let unable = TaskFailure::Unreachable(shut.reason);
-        return Ok(TaskResult::RetryLater(job.effect.key, unable, shut.wait));
-    }
-    match epoch::read_before_create(shared, row, &job).await {
-        Ok(None) => {}
-        Ok(Some(barred)) => return Ok(barred),
-        Err(unread) => return Ok(unread.into_result(shared, job.effect.key, &wallet)?),
-    }
-    let baseline = match baseline(shared, row, &gate, &job).await {
-        Ok(Ok(baseline)) => baseline,
-        Ok(Err(unable)) => return Ok(TaskResult::retry(job.effect.key, unable)),
-        Err(unread) => return Ok(unread.into_result(shared, job.effect.key, &wallet)?),
-    };
-    let reserved = shared.guard.reserve(id, &job.effect, job.rest).await;
-    let reserved = match reserved? {
-        Ok(reserved) => reserved,
-        Err(over) => {
-            let unable = TaskFailure::Blocked(over.to_string());
-            return Ok(TaskResult::retry(job.effect.key, unable));
-        }
-    };
-    let promise = shared.unsent_permits.acquire().await;
-    if shared.superseded.contains(&job.effect.key) {
-        return Ok(TaskResult::Changed(job.effect.key));
-    }
-    if let Some(stopped) = answer::check_before_intent(shared, &job.effect)? {
-        return Ok(stopped);
-    }
-    let spent = consume_value_record(shared, &job.effect);
-    if uses_expired_value(shared, &job.effect) {
-        if let Some(spent) = spent {
-            shared.write(Vec::new(), vec![spent]).await?;
-        }
-        return Ok(TaskResult::Changed(job.effect.key));
-    }
-    if spent.is_some() {
-        // The details from which the token was made are no longer needed.
-        shared.erase(&request::borrowed_details(&job.effect.key))?;
-    }
+    let CheckedEffect { gate, bytes, baseline, reserved } =
+        checks::check(shared, row, &job).await?;
+    let permit = shared.unsent_permits.acquire().await;
+    checks::check_again(shared, &job)?;
+    let spent = consume_value(shared, &job.effect).await?;
     let (request, blobs) = request::stored_request(shared, &job.effect, bytes.as_deref())?;
+    let wallet = job.wallet.clone();
     let mut intent = intent(job, request, baseline, &reserved);
     if let EpochGate::LookUp(reason) = gate {
         intent.baseline = evidence::lookup_baseline();
         let attempt = Attempt { shared, row, intent: &intent, wallet: &wallet };
-        let looked = epoch::look_first(attempt, (blobs, spent), reason).await?;
-        drop(reserved);
-        return Ok(looked);
+        return Ok(epoch::look_first(attempt, (blobs, spent), reason).await?);
     }
     let attempt = Attempt { shared, row, intent: &intent, wallet: &wallet };
     let outcome = attempt.write_and_send((blobs, spent, reserved)).await?;
-    drop(promise);
+    drop(permit);
     Ok(attempt.handle_outcome(outcome).await?)
+}
+
+/// Forgets the value that an effect uses, where it works once. Returns the record to write with the
+/// intent; ends the task if the value is too old.
+async fn consume_value(shared: &EngineShared, effect: &Effect) -> Result<Option<Record>, TaskEnd> {
+    let spent = consume_value_record(shared, effect);
+    if uses_expired_value(shared, effect) {
+        if let Some(spent) = spent {
+            shared.write(Vec::new(), vec![spent]).await?;
+        }
+        return Err(TaskResult::Changed(effect.key.clone()).into());
+    }
+    if spent.is_some() {
+        // The details from which the token was made are no longer needed.
+        shared.erase(&request::borrowed_details(&effect.key))?;
+    }
+    Ok(spent)
 }
 
 pub(crate) fn intent(
@@ -161,29 +135,6 @@ impl Attempt<'_> {
             }
         }
     }
-}
-
-/// Reads the state just before sending. An effect whose evidence needs that state is not sent
-/// without it, nor is one whose baseline refuses it.
-async fn baseline(
-    shared: &EngineShared,
-    row: &EffectRow,
-    gate: &EpochGate,
-    job: &EffectJob,
-) -> Result<Result<Value, TaskFailure>, ReadFailure> {
-    // The effect to be looked up may be older than any present baseline.
-    let Some(baseline) = row.baseline.filter(|_| *gate == EpochGate::Open) else {
-        return Ok(Ok(Value::Null));
-    };
-    let queries = (baseline.queries)(&job.effect);
-    if queries.is_empty() {
-        return Ok(Ok(Value::Null));
-    }
-    let before = (baseline.keep)(&read::answers(shared, &queries, &job.wallet).await?);
-    Ok(match (baseline.refuse)(&job.effect, &before) {
-        Some(why) => Err(TaskFailure::Blocked(why)),
-        None => Ok(before),
-    })
 }
 
 /// Returns true if an effect uses a value that is too old.
