@@ -4,6 +4,7 @@ use super::chaos::{EXEMPT, FaultCoverage, chaos, shrink_script};
 use crate::base::fault_injection;
 use crate::sim::plan::script::SimScript;
 use crate::sim::run::life::run;
+use crate::sim::run::state::RunReport;
 
 fn clean(from: u64, runs: u32) {
     let report = chaos(from, runs, &mut |_| {});
@@ -43,76 +44,90 @@ fn a_live_merchant_is_approved_in_the_worlds_that_have_one() {
     assert_eq!((report.violations, report.approved), (Vec::new(), 1));
 }
 
-#[test]
-fn somebody_settles_what_is_held_and_somebody_approves_plans() {
-    let (mut settled, mut approved) = (0, 0);
-    for script in (1..90).map(SimScript::new) {
-        if script.people.settler.is_some() || !script.people.approvers.is_empty() {
-            let report = run(&script);
-            assert_eq!(report.violations, Vec::new(), "{script}");
-            let shares = report.shares.values();
-            settled += shares
-                .map(|one| (one.needed_a_person + one.other_amount).saturating_sub(one.on_hold))
-                .sum::<u32>();
-            approved += report.plans_approved;
+/// Runs these worlds one after the other until their sums show everything that is looked for.
+fn run_until<T: Default>(
+    scripts: impl Iterator<Item = SimScript>,
+    count: impl Fn(&mut T, &RunReport),
+    is_complete: impl Fn(&T) -> bool,
+) -> Option<T> {
+    let mut sums = T::default();
+    for script in scripts {
+        let report = run(&script);
+        assert_eq!(report.violations, Vec::new(), "{script}");
+        count(&mut sums, &report);
+        if is_complete(&sums) {
+            return Some(sums);
         }
     }
-    assert!(settled > 0 && approved > 3, "{settled} intents and {approved} plans");
+    None
+}
+
+#[test]
+fn somebody_settles_what_is_held_and_somebody_approves_plans() {
+    let scripts = (1..90)
+        .map(SimScript::new)
+        .filter(|script| script.people.settler.is_some() || !script.people.approvers.is_empty());
+    let count = |(settled, approved): &mut (u32, usize), report: &RunReport| {
+        let shares = report.shares.values();
+        *settled += shares
+            .map(|one| (one.needed_a_person + one.other_amount).saturating_sub(one.on_hold))
+            .sum::<u32>();
+        *approved += report.plans_approved;
+    };
+    let sums = run_until(scripts, count, |(settled, approved)| *settled > 0 && *approved > 3);
+    assert!(sums.is_some(), "too few intents are settled, or plans approved");
 }
 
 #[test]
 fn events_are_posted_forged_read_back_and_overtaken_where_merchants_listen() {
     let scripts = (1..).map(SimScript::new).filter(|script| script.net.gateway.is_some());
-    let mut all = FaultCoverage::default();
-    for script in scripts.take(12) {
-        let report = run(&script);
-        assert_eq!(report.violations, Vec::new(), "{script}");
-        all.count(&report);
-    }
-    let never: Vec<_> = all.events.iter().filter(|(_, count)| **count == 0).collect();
-    assert!(never.is_empty(), "{never:?}");
+    let happened = |all: &FaultCoverage| all.events.values().all(|count| *count > 0);
+    let all = run_until(scripts.take(12), FaultCoverage::count, happened);
+    assert!(all.is_some(), "some outcome of an event never happens");
 }
 
 /// Number of faults in the first test.
 const HALF: usize = 11;
 
-/// Injected faults, each with the seeds of which one finds it, and the law that it breaks.
-const FOUND_BY: &[(&str, RangeInclusive<u64>, &str)] = &[
-    ("send-before-sync", 1..=3, "law 1"),
-    ("fold-reads-unsynced", 1..=30, "journal"),
-    ("attempt-in-the-name", 1..=5, "law 5"),
-    ("absent-after-one-read", 1..=20, "law 5"),
-    ("prune-under-partial", 1..=20, "law 2"),
-    ("two-open-effects", 1..=20, "law 5"),
-    ("tail-cut-drops-valid", 1..=20, "journal"),
-    ("settled-without-comparing", 1..=60, "law 4"),
-    ("approval-reused", 1..=20, "approval"),
-    ("older-event-wins", 1..=60, "law 3"),
-    ("token-404-is-done", 1..=100, "settles"),
-    ("neutralise-leaves-an-occurrence", 1..=250, "removal"),
-    ("clone-counted-twice", 1..=250, "law 5"),
-    ("restore-without-epoch", 1..=80, "law 5"),
-    ("retries-bypass-the-meter", 1..=60, "limits"),
-    ("stale-event-applied", 1..=30, "law 3"),
-    ("read-back-skipped", 1..=30, "law 3"),
-    ("answered-before-sync", 1..=30, "events"),
-    ("hook-by-ordinal", 1..=100, "the refunds of"),
-    ("told-without-a-note", 1..=100, "arrived 2 times"),
-    ("retention-drops-unrun", 75..=100, "hooks"),
-    ("view-of-a-stale-copy", 1..=60, "views"),
-    ("compaction-drops-named", 1..=3, "does not open after it"),
+/// Injected faults, each with the seed that found it last, the seeds of which one has to find it, and the
+/// law that it breaks.
+const FOUND_BY: &[(&str, u64, RangeInclusive<u64>, &str)] = &[
+    ("send-before-sync", 1, 1..=3, "law 1"),
+    ("fold-reads-unsynced", 6, 1..=30, "journal"),
+    ("attempt-in-the-name", 1, 1..=5, "law 5"),
+    ("absent-after-one-read", 1, 1..=20, "law 5"),
+    ("prune-under-partial", 3, 1..=20, "law 2"),
+    ("two-open-effects", 1, 1..=20, "law 5"),
+    ("tail-cut-drops-valid", 1, 1..=20, "journal"),
+    ("settled-without-comparing", 1, 1..=60, "law 4"),
+    ("approval-reused", 1, 1..=20, "approval"),
+    ("older-event-wins", 26, 1..=60, "law 3"),
+    ("token-404-is-done", 37, 1..=100, "settles"),
+    ("neutralise-leaves-an-occurrence", 77, 1..=250, "removal"),
+    ("clone-counted-twice", 10, 1..=250, "law 5"),
+    ("restore-without-epoch", 24, 1..=80, "law 5"),
+    ("retries-bypass-the-meter", 1, 1..=60, "limits"),
+    ("stale-event-applied", 2, 1..=30, "law 3"),
+    ("read-back-skipped", 3, 1..=30, "law 3"),
+    ("answered-before-sync", 2, 1..=30, "events"),
+    ("hook-by-ordinal", 3, 1..=100, "the refunds of"),
+    ("told-without-a-note", 70, 1..=100, "arrived 2 times"),
+    ("retention-drops-unrun", 81, 75..=100, "hooks"),
+    ("view-of-a-stale-copy", 1, 1..=60, "views"),
+    ("compaction-drops-named", 1, 1..=3, "does not open after it"),
 ];
 
-/// Injects these faults one after the other, and checks that a seed finds each.
-fn are_found(faults: &[(&str, RangeInclusive<u64>, &str)]) {
-    for (fault, seeds, law) in faults {
+/// Injects these faults one after the other, and checks that a seed finds each: as a rule the one that
+/// found it last.
+fn are_found(faults: &[(&str, u64, RangeInclusive<u64>, &str)]) {
+    for (fault, last, seeds, law) in faults {
         fault_injection::inject(Some(
             fault_injection::FAULTS.iter().find(|known| *known == fault).unwrap(),
         ));
         let names = |text: String| text.contains(law);
         let finds =
             |seed| run(&SimScript::new(seed)).violations.iter().any(|one| names(one.to_string()));
-        let found = seeds.clone().find(|seed| finds(*seed));
+        let found = std::iter::once(*last).chain(seeds.clone()).find(|seed| finds(*seed));
         fault_injection::inject(None);
         assert!(found.is_some(), "{fault} is not found as {law} by the seeds {seeds:?}");
     }
@@ -121,7 +136,7 @@ fn are_found(faults: &[(&str, RangeInclusive<u64>, &str)]) {
 // Two tests, so that two processors share the work.
 #[test]
 fn every_planted_fault_is_found() {
-    let planted: Vec<&str> = FOUND_BY.iter().map(|(fault, _, _)| *fault).collect();
+    let planted: Vec<&str> = FOUND_BY.iter().map(|(fault, ..)| *fault).collect();
     assert_eq!(planted, fault_injection::FAULTS);
     are_found(&FOUND_BY[..HALF]);
 }
@@ -164,12 +179,7 @@ fn hooked() -> impl Iterator<Item = SimScript> {
 
 #[test]
 fn hooks_answer_payments_once_whatever_befalls_them() {
-    let mut all = FaultCoverage::default();
-    for script in hooked().take(40) {
-        let report = run(&script);
-        assert_eq!(report.violations, Vec::new(), "{script}");
-        all.count(&report);
-    }
-    let never: Vec<_> = all.hooks.iter().filter(|(_, count)| **count == 0).collect();
-    assert!(never.is_empty(), "{never:?}");
+    let happened = |all: &FaultCoverage| all.hooks.values().all(|count| *count > 0);
+    let all = run_until(hooked().take(40), FaultCoverage::count, happened);
+    assert!(all.is_some(), "some action of a hook never happens");
 }
