@@ -17,8 +17,8 @@ use reckon::scripting::hooks::Hooks;
 use reckon::scripting::language::names::ConfiguredNames;
 use reckon::scripting::language::source::ScriptSource;
 
-/// Number of merchants: more than twice the reads that may run at once.
-const MERCHANTS: usize = 150;
+/// Number of merchants: many times the reads that may run at once.
+const MERCHANTS: usize = 1_000;
 /// Number of merchants with a slow hook.
 const HOOKS: usize = 64;
 
