@@ -255,6 +255,11 @@ impl Step {
         self.health.as_deref().cloned().unwrap_or_else(Health::healthy)
     }
 
+    /// Returns the status of [`Self::health`].
+    pub fn health_status(&self) -> ConditionStatus {
+        self.health.as_deref().map_or(ConditionStatus::True, |health| health.status)
+    }
+
     pub fn is_healthy(&self) -> bool {
         self.health.as_deref().is_none_or(Health::is_healthy)
     }
@@ -264,13 +269,22 @@ impl Step {
         self.sync_status() == ConditionStatus::True && self.is_healthy()
     }
 
+    /// Returns the word of [`Self::headline`].
+    pub fn headline_word(&self) -> &'static str {
+        self.first_health_problem().map_or_else(|| self.reason.word(), |health| health.reason)
+    }
+
+    /// Returns the health, where that alone is not in order.
+    fn first_health_problem(&self) -> Option<&Health> {
+        let synced = self.sync_status() == ConditionStatus::True;
+        self.health.as_deref().filter(|health| synced && !health.is_healthy())
+    }
+
     /// Returns the first message: the health, where that alone is not in order, else the reason.
     pub fn headline(&self) -> (&'static str, String) {
-        match self.health.as_deref().filter(|health| !health.is_healthy()) {
-            Some(health) if self.sync_status() == ConditionStatus::True => {
-                (health.reason, health.message.clone())
-            }
-            Some(_) | None => (self.reason.word(), self.reason.to_string()),
+        match self.first_health_problem() {
+            Some(health) => (health.reason, health.message.clone()),
+            None => (self.reason.word(), self.reason.to_string()),
         }
     }
 

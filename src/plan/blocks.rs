@@ -27,17 +27,22 @@ use crate::model::state::token_attachment::ATTACHED;
 use crate::plan::state_view::StateView;
 use crate::policy::permission::amountless_digest;
 
-pub(crate) fn active_suspension(
-    world: &dyn StateView,
-    key: &Key,
-    manifest: Option<&Manifest>,
-    observed: Option<&Observed>,
-) -> Option<Arc<Suspension>> {
-    let said = manifest.and_then(merchant_of);
-    let merchant = said.or_else(|| observed.map(|observed| observed.merchant.clone()));
+/// Returns the suspension by a person that is now in effect for a resource or its merchant.
+pub(crate) fn active_suspension(world: &dyn StateView, key: &Key) -> Option<Arc<Suspension>> {
+    if !world.has_suspensions() {
+        return None;
+    }
+    let said = world.desired().manifests.get(key).and_then(|kept| merchant_of(kept));
+    let merchant = said.or_else(|| world.observed(key).map(|observed| observed.merchant.clone()));
     let names = [Some(key.clone()), merchant].into_iter().flatten();
-    let mut told = names.filter_map(|name| world.suspension(&name));
-    told.find(|suspension| suspension.is_in_force(world.now()))
+    let mut found = names.filter_map(|name| world.suspension(&name));
+    found.find(|suspension| suspension.is_in_force(world.now()))
+}
+
+/// Returns true if a resource is suspended, by a person or by its document.
+pub(crate) fn is_suspended(world: &dyn StateView, key: &Key) -> bool {
+    let document = world.desired().manifests.get(key);
+    document.is_some_and(|one| one.annotations.suspend) || active_suspension(world, key).is_some()
 }
 
 /// Returns the draft, or a hold or wait in its place where its work may have been done between

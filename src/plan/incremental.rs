@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::id::{Key, Mode};
 use crate::model::change::PlannedAction;
-use crate::model::plan::Step;
+use crate::model::plan::{Reason, Step};
+use crate::model::state::health::ConditionStatus;
 
 #[derive(Debug, Clone, Default)]
 pub struct PlanTotals {
@@ -16,6 +17,11 @@ pub struct PlanTotals {
     verdicts: BTreeMap<PlannedAction, usize>,
     pub(crate) unready: usize,
     pub(crate) needing_attention: usize,
+    pub(crate) over_limit: usize,
+    sync_statuses: BTreeMap<ConditionStatus, usize>,
+    health_statuses: BTreeMap<ConditionStatus, usize>,
+    /// Resources that are not ready or differ from their file, by the word of their reason.
+    reasons: BTreeMap<&'static str, usize>,
 }
 
 impl PlanTotals {
@@ -34,8 +40,16 @@ impl PlanTotals {
             *count = count.checked_add_signed(if sign < 0 { -1 } else { 1 }).unwrap_or(0);
         };
         moved(self.verdicts.entry(step.action).or_default());
+        moved(self.sync_statuses.entry(step.sync_status()).or_default());
+        moved(self.health_statuses.entry(step.health_status()).or_default());
         if !step.is_ready() {
             moved(&mut self.unready);
+        }
+        if !step.is_ready() || step.action.is_change() {
+            moved(self.reasons.entry(step.headline_word()).or_default());
+        }
+        if matches!(step.reason, Reason::OverLimit(_)) {
+            moved(&mut self.over_limit);
         }
         if step.needs_operator() {
             moved(&mut self.needing_attention);
@@ -54,6 +68,21 @@ impl PlanTotals {
 
     pub fn count_of(&self, verdict: PlannedAction) -> usize {
         self.verdicts.get(&verdict).copied().unwrap_or(0)
+    }
+
+    /// Returns the number of steps by the status of the condition `Synced`.
+    pub(crate) fn sync_statuses(&self) -> impl Iterator<Item = (&'static str, usize)> {
+        self.sync_statuses.iter().map(|(status, count)| (status.word(), *count))
+    }
+
+    /// Returns the number of steps by the status of the condition `Healthy`.
+    pub(crate) fn health_statuses(&self) -> impl Iterator<Item = (&'static str, usize)> {
+        self.health_statuses.iter().map(|(status, count)| (status.word(), *count))
+    }
+
+    /// Returns the number of steps that are not ready or a change, by the word of their reason.
+    pub(crate) fn reasons(&self) -> impl Iterator<Item = (&'static str, usize)> {
+        self.reasons.iter().map(|(word, count)| (*word, *count))
     }
 
     pub fn changes(&self) -> usize {

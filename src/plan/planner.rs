@@ -16,7 +16,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use crate::base::id::Key;
-use crate::base::timers::Timers;
+use crate::base::timers::{Timers, count_visits};
 use crate::kinds::planning::step::{PlanningView, StepCx, merchant_of};
 use crate::kinds::register;
 use crate::kinds::remote::import_check::ImportCheck;
@@ -26,6 +26,7 @@ use crate::model::effect::{Effect, RemoteReading};
 use crate::model::manifest::Manifest;
 use crate::model::plan::{Plan, Reason, Step};
 use crate::model::state::observed::Observed;
+use crate::plan::blocks::is_suspended;
 use crate::plan::incremental::{self, AccountBlocked, PlanTotals};
 use crate::plan::prune_state::{PruneState, set_member};
 use crate::plan::removal::is_dated;
@@ -52,6 +53,8 @@ pub struct Planner {
     pub(crate) removal_counts: BTreeMap<Removal, usize>,
     needs: BTreeMap<Key, Box<[Key]>>,
     users: BTreeMap<Key, BTreeSet<Key>>,
+    /// Resources that were suspended, by a person or by their document, when their step was made.
+    pub(crate) suspended: BTreeSet<Key>,
     pub(crate) totals: PlanTotals,
 }
 
@@ -71,6 +74,7 @@ impl Planner {
             removal_counts: BTreeMap::new(),
             needs: BTreeMap::new(),
             users: BTreeMap::new(),
+            suspended: BTreeSet::new(),
             totals: PlanTotals::default(),
         }
     }
@@ -136,6 +140,7 @@ impl Planner {
     }
 
     pub(crate) fn recompute_step(&mut self, world: &dyn StateView, key: &Key) {
+        count_visits(1);
         let before = self.steps.get(key).cloned();
         let after = self.full_step(world, key);
         self.totals.replace(before.as_deref(), after.as_ref());
@@ -157,6 +162,7 @@ impl Planner {
         if blocked_by != merchant {
             self.refresh_changes.extend(blocked_by.into_iter().chain(merchant));
         }
+        set_member(&mut self.suspended, key, after.is_some() && is_suspended(world, key));
         self.note_refusal(world, key, after.as_ref());
         self.note_absence(world, key, after.as_ref());
         self.note_removal(world, before.as_deref(), after.as_ref());
@@ -219,7 +225,16 @@ impl Planner {
     }
 
     pub fn steps(&self) -> impl Iterator<Item = &Arc<Step>> {
-        self.steps.values()
+        self.steps.values().inspect(|_| count_visits(1))
+    }
+
+    /// Returns the steps of a kind in the order of their names, without a look at other kinds.
+    pub(crate) fn steps_of_kind(&self, kind: &str) -> impl Iterator<Item = &Arc<Step>> {
+        // No name is less than `0`.
+        let first = format!("{kind}/0/0").parse::<Key>().ok();
+        let from_first = first.into_iter().flat_map(|first| self.steps.range(first..));
+        let steps = from_first.map(|(_, step)| step).inspect(|_| count_visits(1));
+        steps.take_while(move |step| step.key.kind.as_str() == kind)
     }
 
     pub fn count(&self) -> usize {

@@ -38,6 +38,12 @@ pub trait StateView {
     fn unsettled_keys(&self, _merchant: &Key) -> Vec<Key> {
         Vec::new()
     }
+
+    /// Returns false only if [`Self::suspension`] gives none for any name.
+    fn has_suspensions(&self) -> bool {
+        true
+    }
+
     /// Returns a person's last suspension of this very resource, ended or not.
     fn suspension(&self, _key: &Key) -> Option<Arc<Suspension>> {
         None

@@ -12,7 +12,7 @@ use crate::model::plan::{Reason, Step};
 use crate::model::state::health::Health;
 use crate::model::state::observed::{Observed, ServiceRefusal};
 use crate::plan::blocks::{
-    active_suspension, advice, apply_limits, format_refusal, hold_if_uncertain,
+    active_suspension, advice, apply_limits, format_refusal, hold_if_uncertain, is_suspended,
 };
 use crate::plan::prune_state::PruneState;
 use crate::plan::removal;
@@ -84,7 +84,7 @@ fn health(
 pub(crate) fn on_demand(cx: &StepCx<'_>, world: &dyn StateView, key: &Key) -> Option<Effect> {
     let manifest = world.desired().manifest(key).filter(|one| !one.annotations.suspend)?;
     let observed = world.observed(key).filter(|observed| observed.on_hold.is_none())?;
-    let suspended = active_suspension(world, key, Some(&manifest), Some(&observed)).is_some();
+    let suspended = active_suspension(world, key).is_some();
     if suspended || world.open_intent(key).is_some() {
         return None;
     }
@@ -103,11 +103,9 @@ pub(crate) fn refresh_reads(
     let (Some(row), Some(observed)) = (register::find(key.kind.as_str()), observed) else {
         return Vec::new();
     };
-    let suspended = manifest.as_ref().is_some_and(|manifest| manifest.annotations.suspend)
-        || active_suspension(world, key, manifest.as_ref(), Some(&observed)).is_some();
     let last = observed.applied.as_ref().map(|applied| &applied.spec);
     match manifest.as_ref().map(|manifest| &manifest.spec).or(last) {
-        Some(spec) if world.open_intent(key).is_none() && !suspended => {
+        Some(spec) if world.open_intent(key).is_none() && !is_suspended(world, key) => {
             (row.refresh_reads)(cx, key, spec, &observed)
         }
         _ => Vec::new(),
@@ -150,7 +148,7 @@ fn draft_step(
         let strays = known.unknown_objects.clone().into_boxed_slice();
         return Some(StepDecision::blocked(Reason::UnknownObjects(strays)));
     }
-    if let Some(suspension) = active_suspension(world, key, manifest, observed) {
+    if let Some(suspension) = active_suspension(world, key) {
         let reason = Reason::SuspendedBy(Box::new((*suspension).clone()));
         return Some(StepDecision::idle(PlannedAction::Wait, reason));
     }

@@ -20,7 +20,8 @@ async fn serve_at(below: &str) -> Served {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let control = engine(|question| match question {
         EngineQuery::Overview => Reply::Overview(overview()),
-        EngineQuery::Resources
+        EngineQuery::Status
+        | EngineQuery::Resources
         | EngineQuery::Resource(_)
         | EngineQuery::Metrics
         | EngineQuery::Intents

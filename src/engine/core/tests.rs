@@ -13,6 +13,8 @@ use crate::client::gate::Limiter;
 use crate::engine::handles::task_result::TaskFailure;
 use crate::engine::readers::timers::RefreshTimer;
 use crate::engine::scheduler::schedule::Scheduler;
+use crate::engine::tests::fixture::StateFixture;
+use crate::engine::tests::records::contact;
 
 /// The parts whose due times one turn looks up.
 struct TurnParts {
@@ -57,6 +59,33 @@ impl TurnParts {
             self.scheduler.enqueue(BTreeSet::from([key]), &has_work);
         })
     }
+}
+
+/// Returns the number of entries that a turn visits in the known state and in the plan, with this
+/// number of contacts that cannot be created, after an edit of one.
+fn visited_of_state(contacts: usize) -> usize {
+    let documents: Vec<String> =
+        (0..contacts).map(|number| contact(&format!("c-{number}"))).collect();
+    let documents: Vec<&str> = documents.iter().map(String::as_str).collect();
+    let mut fixture = StateFixture::with_documents(&documents);
+    assert_eq!(fixture.view().overview().changes, contacts);
+    visits(|| {
+        let edited = ["Contact/c-0".parse::<Key>().unwrap()];
+        let made = fixture.planner.recompute(&fixture.known_state, edited);
+        assert_eq!(made.len(), 1);
+        let view = fixture.view();
+        assert!(view.due_bookkeeping().is_empty());
+        assert!(view.next_dates().is_none());
+        assert_eq!(view.overview().changes, contacts);
+        assert_eq!(view.metrics().unwrap().conditions.len(), 4);
+    })
+}
+
+/// An edited document costs one step, and the counts of a turn and of a monitor cost none of them.
+#[test]
+fn the_cost_of_an_edit_does_not_depend_on_the_number_of_documents() {
+    // The step of the edit, and the one merchant for its events.
+    assert_eq!([10, 1_000].map(visited_of_state), [2, 2]);
 }
 
 /// A turn costs the same with a thousand resources behind a shut breaker as with a hundred

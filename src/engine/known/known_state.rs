@@ -11,7 +11,7 @@ use crate::base::clock::SharedClock;
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
 use crate::base::packed::Packed;
-use crate::base::timers::Timers;
+use crate::base::timers::{Timers, count_visits};
 use crate::client::gate::Urgency;
 use crate::engine::handles::access::CredentialSource;
 use crate::engine::handles::shared::EngineShared;
@@ -149,11 +149,6 @@ impl KnownState {
         };
     }
 
-    /// Returns true if any name is suspended, or was until its suspension ended.
-    pub(crate) fn has_suspensions(&self) -> bool {
-        !self.suspended.is_empty()
-    }
-
     /// Returns the number of suspensions in force.
     pub(crate) fn suspension_count(&self, now: DateTime<Utc>) -> usize {
         self.suspended.len().saturating_sub(self.suspension_ends.due_by(now).count())
@@ -220,6 +215,11 @@ impl StateView for KnownState {
         self.open.get(key).cloned()
     }
 
+    /// Returns true if any name is suspended, or was until its suspension ended.
+    fn has_suspensions(&self) -> bool {
+        !self.suspended.is_empty()
+    }
+
     fn suspension(&self, key: &Key) -> Option<Arc<Suspension>> {
         self.suspended.get(key).cloned()
     }
@@ -251,7 +251,8 @@ impl StateView for KnownState {
     }
 
     fn known_keys(&self) -> Vec<Key> {
-        self.observed.keys().chain(self.open.keys()).cloned().collect()
+        let keys = self.observed.keys().chain(self.open.keys());
+        keys.inspect(|_| count_visits(1)).cloned().collect()
     }
 }
 
@@ -284,8 +285,7 @@ pub struct Snapshot<'a> {
 
 impl Snapshot<'_> {
     pub(crate) fn merchants(&self) -> Vec<Key> {
-        let merchants = self.planner.steps().filter(|step| step.key.kind.as_str() == MERCHANT);
-        merchants.map(|step| step.key.clone()).collect()
+        self.planner.steps_of_kind(MERCHANT).map(|step| step.key.clone()).collect()
     }
 
     /// Returns true if a merchant without a document is about to revoke its authorization.

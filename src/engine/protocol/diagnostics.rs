@@ -7,10 +7,21 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::base::id::{IntentId, Key};
+use crate::engine::protocol::events::EventsView;
+use crate::engine::protocol::hooks::HooksView;
 use crate::engine::protocol::views::Overview;
 use crate::model::events::event::EventLedger;
 use crate::model::events::scripts::ScriptValuesSize;
 use crate::store::journal::chain::Head;
+
+/// The engine's part of the overall status.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StatusView {
+    pub overview: Overview,
+    pub hooks: HooksView,
+    /// The receivers of events; without the events themselves.
+    pub events: EventsView,
+}
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metrics {

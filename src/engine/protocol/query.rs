@@ -7,7 +7,7 @@ use crate::base::id::Key;
 use crate::engine::protocol::actions::{ActionReport, EffectReport, ResolveResult};
 use crate::engine::protocol::approvals::{PlanApprovalResult, SavePlan, SavedPlan};
 use crate::engine::protocol::diagnostics::{
-    LocalReply, Metrics, Provenances, StateReply, WhySubject,
+    LocalReply, Metrics, Provenances, StateReply, StatusView, WhySubject,
 };
 use crate::engine::protocol::events::{EventView, EventsView, EventsWanted, ResyncedEvents};
 use crate::engine::protocol::hooks::{HooksView, TrialRunQuery};
@@ -24,6 +24,7 @@ use crate::store::state::compact::CompactionResult;
 #[serde(rename_all = "snake_case")]
 pub enum EngineQuery {
     Overview,
+    Status,
     Resources,
     /// One resource with all its properties.
     Resource(Key),
@@ -70,6 +71,7 @@ impl EngineQuery {
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
     Overview(Overview),
+    Status(Box<StatusView>),
     Resources(Vec<ResourceView>),
     Resource(Option<Box<ResourceView>>),
     Metrics(Box<Metrics>),
@@ -182,6 +184,7 @@ macro_rules! queries {
 
 queries! {
     OverviewQuery -> Overview: EngineQuery::Overview, Reply::Overview(view) => view;
+    StatusQuery -> StatusView: EngineQuery::Status, Reply::Status(view) => *view;
     ResourcesQuery -> Vec<ResourceView>: EngineQuery::Resources, Reply::Resources(items) => items;
     ResourceQuery(key: Key) -> Option<ResourceView>:
         EngineQuery::Resource(key), Reply::Resource(found) => found.map(|view| *view);

@@ -8,13 +8,15 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::base::clock::timestamp;
 use crate::client::gate::DownHost;
 use crate::engine::handles::shared::EngineResult;
-use crate::engine::protocol::diagnostics::{EventTotals, Metrics, StateReply};
+use crate::engine::protocol::diagnostics::{EventTotals, Metrics, StateReply, StatusView};
+use crate::engine::protocol::events::EventsWanted;
 use crate::engine::protocol::query::{EngineQuery, Reply};
 use crate::engine::protocol::views::{DownHostView, Overview, TrafficView};
 use crate::engine::queries::journal_refs::locate;
 use crate::engine::view::EngineView;
 use crate::model::change::PlannedAction;
-use crate::model::plan::Reason;
+use crate::model::state::health::{ConditionStatus, ConditionType};
+use crate::plan::blocks;
 use crate::plan::state_view::StateView;
 use crate::store::writer::core::CLASSES_US;
 
@@ -22,6 +24,7 @@ impl EngineView<'_> {
     pub fn answer(&self, question: EngineQuery) -> EngineResult<Reply> {
         Ok(match question {
             EngineQuery::Overview => Reply::Overview(self.overview()),
+            EngineQuery::Status => Reply::Status(Box::new(self.status()?)),
             EngineQuery::Resources => Reply::Resources(
                 self.planner.steps().map(|step| self.resource_view(step)).collect(),
             ),
@@ -76,28 +79,25 @@ impl EngineView<'_> {
         }
     }
 
+    pub(crate) fn status(&self) -> EngineResult<StatusView> {
+        let receivers = EventsWanted { merchant: None, most: 0 };
+        Ok(StatusView {
+            overview: self.overview(),
+            hooks: self.hooks_view()?,
+            events: self.events(&receivers)?,
+        })
+    }
+
+    /// Returns the counts for a monitor, without a look at each resource.
     pub(crate) fn metrics(&self) -> EngineResult<Metrics> {
-        let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
-        let mut conditions: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
-        for step in self.planner.steps() {
-            for (kind, status) in self.statuses(step) {
-                let of_kind = conditions.entry(kind.word().to_owned()).or_default();
-                let count = of_kind.entry(status.word().to_owned()).or_default();
-                *count = count.saturating_add(1);
-            }
-            if !step.is_ready() || step.action.is_change() {
-                let count = reasons.entry(step.headline().0.to_owned()).or_default();
-                *count = count.saturating_add(1);
-            }
-        }
-        let over = self.planner.steps().filter(|step| matches!(step.reason, Reason::OverLimit(_)));
+        let totals = &self.planner.totals;
         let counts = self.shared.writer.syncs().counts();
         Ok(Metrics {
             overview: self.overview(),
             intents: self.intents_by_state(),
-            reasons,
-            conditions,
-            over_limit: to_u64(over.count()),
+            reasons: by_word(totals.reasons()),
+            conditions: self.condition_counts(),
+            over_limit: to_u64(totals.over_limit),
             backoff: to_u64(self.scheduler.backoff.len()),
             possible_orphans: to_u64(self.shared.facts.possible_orphans()?.len()),
             sync_within_us: CLASSES_US.into_iter().zip(counts.within).collect(),
@@ -105,6 +105,27 @@ impl EngineView<'_> {
             events: self.event_totals()?,
             posts: BTreeMap::new(),
         })
+    }
+
+    /// Returns the number of resources by condition and status. Only the suspended ones, and those
+    /// whose last attempt failed for a cause that a person has to change, are looked at one by one.
+    fn condition_counts(&self) -> BTreeMap<String, BTreeMap<String, u64>> {
+        let totals = &self.planner.totals;
+        let suspended =
+            self.planner.suspended.iter().filter(|key| blocks::is_suspended(self.known_state, key));
+        let failed = self.scheduler.failures.for_operator();
+        let failed = failed.filter(|key| self.known_state.open_intent(key).is_none());
+        let attention = totals.needing_attention.saturating_add(failed.count());
+        let all = self.planner.count();
+        let split = |yes: usize| [(true, yes), (false, all.saturating_sub(yes))];
+        let split = |yes| split(yes).map(|(is, count)| (ConditionStatus::from(is).word(), count));
+        let counts = [
+            (ConditionType::Synced, by_word(totals.sync_statuses())),
+            (ConditionType::Healthy, by_word(totals.health_statuses())),
+            (ConditionType::Suspended, by_word(split(suspended.count()))),
+            (ConditionType::NeedsAttention, by_word(split(attention))),
+        ];
+        counts.map(|(kind, counts)| (kind.word().to_owned(), counts)).into()
     }
 
     fn event_totals(&self) -> EngineResult<EventTotals> {
@@ -161,6 +182,12 @@ impl EngineView<'_> {
             silent: traffic.down_hosts.into_iter().map(view).collect(),
         }
     }
+}
+
+/// Returns the counts that are not zero, by their word.
+fn by_word(counts: impl IntoIterator<Item = (&'static str, usize)>) -> BTreeMap<String, u64> {
+    let counts = counts.into_iter().filter(|(_, count)| *count > 0);
+    counts.map(|(word, count)| (word.to_owned(), to_u64(count))).collect()
 }
 
 fn to_u64(number: usize) -> u64 {

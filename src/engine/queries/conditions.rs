@@ -26,8 +26,7 @@ pub(crate) struct ConditionInputs<'a> {
     pub confidence: Option<Confidence>,
 }
 
-/// Returns the status of each condition; all counts of conditions use it.
-pub(crate) fn statuses(
+fn statuses(
     step: &Step,
     suspended: bool,
     unable: Option<&TaskFailure>,

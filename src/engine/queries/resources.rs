@@ -1,7 +1,6 @@
 //! Resources as plain data, with their payments, and the suspensions in effect.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -14,10 +13,10 @@ use crate::engine::queries::conditions::{self, failure_reason};
 use crate::engine::scheduler::backoff::{instant_of, time_to_next_quarter};
 use crate::engine::view::EngineView;
 use crate::kinds::planning::step::{MERCHANT, merchant_of};
-use crate::model::operator::Suspension;
 use crate::model::plan::{Reason, Step};
-use crate::model::state::health::{ConditionStatus, ConditionType, Payment, Payments};
+use crate::model::state::health::{Payment, Payments};
 use crate::model::state::observed::Observed;
+use crate::plan::blocks;
 use crate::plan::state_view::StateView;
 
 /// Longest wait for the end of a suspension: the clock may have been set.
@@ -35,26 +34,19 @@ impl EngineView<'_> {
         Some(view)
     }
 
-    /// Returns the status of each condition of a resource, without messages.
-    pub(crate) fn statuses(&self, step: &Step) -> [(ConditionType, ConditionStatus); 4] {
-        let unable = self.scheduler.failures.get(&step.key);
-        let unable = unable.filter(|_| self.known_state.open_intent(&step.key).is_none());
-        conditions::statuses(step, self.is_suspended(&step.key), unable)
-    }
-
     /// Returns one resource as in a list.
     pub(crate) fn resource_view(&self, step: &Step) -> ResourceView {
         let observed = self.known_state.observed(&step.key);
         let confidence =
             observed.as_ref().and_then(|known| self.readers.sweeps.confidence(&step.key, known));
         let open = self.known_state.open_intent(&step.key);
-        let suspension = self.suspension(&step.key);
+        let suspension = blocks::active_suspension(self.known_state, &step.key);
         let known = conditions::ConditionInputs {
             step,
             observed: observed.as_deref(),
             open: open.as_deref(),
             suspension: suspension.as_deref(),
-            suspended: self.is_suspended(&step.key),
+            suspended: blocks::is_suspended(self.known_state, &step.key),
             unable: self.scheduler.failures.get(&step.key).filter(|_| open.is_none()),
             confidence: confidence.as_ref().map(|(confidence, _)| *confidence),
         };
@@ -84,22 +76,6 @@ impl EngineView<'_> {
     pub(crate) fn owner(&self, key: &Key) -> Option<Key> {
         let said = self.known_state.desired().manifests.get(key).and_then(|one| merchant_of(one));
         said.or_else(|| self.known_state.observed(key).map(|known| known.merchant.clone()))
-    }
-
-    /// Returns the suspension of a resource, or of its merchant, that is now in effect.
-    pub(crate) fn suspension(&self, key: &Key) -> Option<Arc<Suspension>> {
-        if !self.known_state.has_suspensions() {
-            return None;
-        }
-        let names = [Some(key.clone()), self.owner(key)].into_iter().flatten();
-        let mut words = names.filter_map(|name| self.known_state.suspension(&name));
-        words.find(|word| word.is_in_force(self.shared.now()))
-    }
-
-    /// Returns true if a resource is suspended, by a person or by its document.
-    pub(crate) fn is_suspended(&self, key: &Key) -> bool {
-        let document = self.known_state.desired().manifests.get(key);
-        document.is_some_and(|one| one.annotations.suspend) || self.suspension(key).is_some()
     }
 
     /// Returns the resources that a suspension affects; for a merchant, also undocumented ones.

@@ -122,8 +122,7 @@ impl EngineView<'_> {
 
     /// Returns all resources of a kind whose fields equal the filter's, ordered by name.
     pub(crate) fn script_find(&self, kind: &str, filter: &Value) -> Value {
-        let steps = self.planner.steps().filter(|step| step.key.kind.as_str() == kind);
-        let all = steps.map(|step| self.script_value(step));
+        let all = self.planner.steps_of_kind(kind).map(|step| self.script_value(step));
         Value::Array(all.filter(|seen| fits(seen, filter)).collect())
     }
 
@@ -160,9 +159,9 @@ impl EngineView<'_> {
     }
 
     fn trial_event(&self, id: &str) -> Result<Value, String> {
-        let owners = self.planner.steps().map(|step| &step.key);
-        let owners = owners.filter(|key| [MERCHANT, APPLICATION].contains(&key.kind.as_str()));
-        for owner in owners {
+        let owners = [MERCHANT, APPLICATION].into_iter();
+        for owner in owners.flat_map(|kind| self.planner.steps_of_kind(kind)).map(|step| &step.key)
+        {
             let entry = self.shared.facts.event(owner, id).map_err(|error| error.to_string())?;
             let why = match entry.map(|entry| entry.status) {
                 None => continue,

@@ -51,6 +51,11 @@ impl Failures {
         }
     }
 
+    /// Returns the resources that need a person for their failure alone.
+    pub(crate) fn for_operator(&self) -> impl Iterator<Item = &Key> {
+        self.for_operator.iter()
+    }
+
     /// Returns the number of resources that need a person for their failure alone.
     pub(crate) fn attention_count(&self) -> usize {
         self.for_operator.len()

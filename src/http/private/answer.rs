@@ -2,6 +2,8 @@
 
 use std::convert::Infallible;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use axum::Json;
@@ -10,16 +12,64 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::stream::unfold;
 use serde::Serialize;
-use tokio::sync::watch;
+use tokio::sync::{Mutex, watch};
 
 use crate::base::id::Key;
 use crate::control::handle::Control;
 use crate::control::protocol::{BEAT, ControlError, VERSION, VERSION_HEADER};
+use crate::engine::protocol::diagnostics::{Metrics, StatusView};
 
 #[derive(Debug, Clone)]
 pub(crate) struct AppState {
     pub(crate) control: Control,
     pub(super) ready: watch::Receiver<bool>,
+    pub(super) status: Arc<SharedAnswer<StatusView>>,
+    pub(super) metrics: Arc<SharedAnswer<Metrics>>,
+}
+
+impl AppState {
+    pub(super) fn new(control: Control, ready: watch::Receiver<bool>) -> Self {
+        Self {
+            control,
+            ready,
+            status: Arc::new(SharedAnswer::new()),
+            metrics: Arc::new(SharedAnswer::new()),
+        }
+    }
+}
+
+/// The answer to one query of the engine, shared by all requests that wait for it: however many
+/// monitors ask, the engine works on one query of the kind at a time.
+///
+/// Guarantee: an answer was begun after its request arrived, so it shows all that happened before.
+#[derive(Debug)]
+pub(super) struct SharedAnswer<T> {
+    /// Number of queries begun.
+    begun: AtomicU64,
+    /// The number of the last query that was answered, and its answer.
+    last: Mutex<Option<(u64, T)>>,
+}
+
+impl<T: Clone> SharedAnswer<T> {
+    pub(super) fn new() -> Self {
+        Self { begun: AtomicU64::new(0), last: Mutex::new(None) }
+    }
+
+    /// Returns the answer of `ask`, or of another request's query that begins while this one waits.
+    pub(super) async fn answer<F>(&self, ask: impl FnOnce() -> F) -> Result<T, ControlError>
+    where
+        F: Future<Output = Result<T, ControlError>>,
+    {
+        let arrived = self.begun.load(Ordering::SeqCst);
+        let mut last = self.last.lock().await;
+        if let Some((_, answer)) = last.as_ref().filter(|(number, _)| *number > arrived) {
+            return Ok(answer.clone());
+        }
+        let number = self.begun.fetch_add(1, Ordering::SeqCst).saturating_add(1);
+        let answer = ask().await?;
+        *last = Some((number, answer.clone()));
+        Ok(answer)
+    }
 }
 
 /// Responds 200 with a body.

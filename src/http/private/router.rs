@@ -26,12 +26,12 @@ use crate::control::handle::{ConfigurationView, Control};
 use crate::control::protocol::{
     CONTROL_PATH, ControlError, ControlRequest, REQUEST_BYTES_MAX, VERSION, VERSION_HEADER,
 };
-use crate::engine::protocol::diagnostics::Metrics;
+use crate::engine::protocol::diagnostics::{Metrics, StatusView};
 use crate::engine::protocol::events::{EventsView, EventsWanted};
 use crate::engine::protocol::hooks::HooksView;
 use crate::engine::protocol::query::{
-    self, EventsQuery, HooksQuery, IntentsQuery, MetricsQuery, OverviewQuery, PlanQuery,
-    ResourceQuery, ResourcesQuery,
+    self, EventsQuery, IntentsQuery, MetricsQuery, PlanQuery, ResourceQuery, ResourcesQuery,
+    StatusQuery,
 };
 use crate::engine::protocol::views::{Overview, ResourceView};
 use crate::http::private::answer::{AppState, ok, refuse, respond_when_ready};
@@ -70,7 +70,7 @@ pub fn router(control: Control, ready: watch::Receiver<bool>, tokens: Tokens) ->
         .fallback(answer::no_such_path)
         .method_not_allowed_fallback(async || answer::wrong_method())
         .layer(middleware::from_fn_with_state(tokens, auth::guard))
-        .with_state(AppState { control, ready })
+        .with_state(AppState::new(control, ready))
 }
 
 /// Answers while the process lives.
@@ -88,12 +88,12 @@ async fn readyz(State(door): State<AppState>) -> Response {
     refuse(StatusCode::SERVICE_UNAVAILABLE, "not_ready", why, help)
 }
 
-/// Overall status; the parts of hooks and events are absent where they are unknown.
+/// Overall status.
 #[derive(Serialize)]
 struct StatusBody {
     version: &'static str,
-    hooks: Option<HooksView>,
-    events: Option<EventsView>,
+    hooks: HooksView,
+    events: EventsView,
     /// Webhooks that were answered since the process began, by answer.
     posts: BTreeMap<String, u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -104,14 +104,12 @@ struct StatusBody {
 
 async fn status(State(door): State<AppState>) -> Response {
     let version = env!("CARGO_PKG_VERSION");
-    let hooks = door.control.ask(HooksQuery).await.ok();
-    let events = door.control.ask(EventsQuery(EventsWanted { merchant: None, most: 0 })).await.ok();
-    let made = |overview| {
+    let made = |StatusView { overview, hooks, events }| {
         let posts = door.control.posts().counts();
         let configuration = door.control.configuration();
         ok(&StatusBody { version, hooks, events, posts, configuration, overview })
     };
-    door.respond(OverviewQuery, made).await
+    respond(door.status.answer(|| door.control.ask(StatusQuery)), made).await
 }
 
 async fn metrics(State(door): State<AppState>) -> Response {
@@ -119,7 +117,7 @@ async fn metrics(State(door): State<AppState>) -> Response {
         metrics.posts = door.control.posts().counts();
         answer::text(render::metrics::metrics(&metrics))
     };
-    door.respond(MetricsQuery, made).await
+    respond(door.metrics.answer(|| door.control.ask(MetricsQuery)), made).await
 }
 
 async fn resources(State(door): State<AppState>) -> Response {
@@ -212,10 +210,17 @@ impl AppState {
         query: Q,
         made: impl FnOnce(Q::Answer) -> Response,
     ) -> Response {
-        match tokio::time::timeout(ANSWER_MAX, self.control.ask(query)).await {
-            Ok(Ok(answer)) => made(answer),
-            Ok(Err(why)) => answer::no_answer(&why),
-            Err(_) => answer::too_slow(ANSWER_MAX),
-        }
+        respond(self.control.ask(query), made).await
+    }
+}
+
+async fn respond<T>(
+    asked: impl Future<Output = Result<T, ControlError>>,
+    made: impl FnOnce(T) -> Response,
+) -> Response {
+    match tokio::time::timeout(ANSWER_MAX, asked).await {
+        Ok(Ok(answer)) => made(answer),
+        Ok(Err(why)) => answer::no_answer(&why),
+        Err(_) => answer::too_slow(ANSWER_MAX),
     }
 }

@@ -15,6 +15,7 @@ fn queries() -> Vec<EngineQuery> {
     let scope = StepSelection { target: vec![key()], ..StepSelection::default() };
     vec![
         EngineQuery::Overview,
+        EngineQuery::Status,
         EngineQuery::Resources,
         EngineQuery::Resource(key()),
         EngineQuery::Metrics,

@@ -83,6 +83,31 @@ fn each_condition_counts_every_resource_once() {
 }
 
 #[test]
+fn the_counts_of_a_monitor_are_those_of_the_list() {
+    let mut fixture = varied_state();
+    let why = || "why".to_owned();
+    fixture.scheduler.failures.insert(&key("Contact/joe"), TaskFailure::Secret(why()));
+    fixture.scheduler.failures.insert(&key("SavedMethod/card"), TaskFailure::Secret(why()));
+    for hours in [0, 1] {
+        fixture.pass(TimeDelta::hours(hours));
+        let (mut conditions, mut reasons) = (BTreeMap::new(), BTreeMap::new());
+        let view = fixture.view();
+        for step in view.planner.steps() {
+            for shown in view.resource_view(step).conditions {
+                let of_kind: &mut BTreeMap<String, u64> =
+                    conditions.entry(shown.kind.word().to_owned()).or_default();
+                *of_kind.entry(shown.status.word().to_owned()).or_default() += 1;
+            }
+            if !step.is_ready() || step.action.is_change() {
+                *reasons.entry(step.headline().0.to_owned()).or_default() += 1;
+            }
+        }
+        let metrics = view.metrics().unwrap();
+        assert_eq!((metrics.conditions, metrics.reasons), (conditions, reasons), "{hours}");
+    }
+}
+
+#[test]
 fn open_intents_are_counted_by_state_with_the_age_of_the_oldest() {
     let mut fixture = varied_state();
     fixture.record(open_intent(2, "Contact/joe", "contact.create"));

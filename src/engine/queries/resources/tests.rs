@@ -35,7 +35,9 @@ fn a_contact_that_the_service_never_shows_is_not_said_to_be_verified() {
 fn a_suspended_merchant_suspends_its_resources_with_and_without_a_document() {
     let mut fixture = StateFixture::with_documents(&[&contact("jane")]);
     fixture.record(observation("Contact/gone", "cont_2", json!({})));
-    let suspends = |fixture: &StateFixture, name: &str| fixture.view().is_suspended(&key(name));
+    let suspends = |fixture: &StateFixture, name: &str| {
+        blocks::is_suspended(fixture.view().known_state, &key(name))
+    };
     assert!(!suspends(&fixture, "Contact/jane"));
     fixture.record(suspension_record("Merchant/acme", Some("2029-12-01T11:00:00Z")));
     assert!(suspends(&fixture, "Contact/jane") && suspends(&fixture, "Contact/gone"));
@@ -50,9 +52,10 @@ fn a_document_suspends_its_resource_alone() {
     let fixture = StateFixture::with_documents(&[&contact("jane"), &by_document]);
     let view = fixture.view();
     assert!(
-        view.is_suspended(&key("Contact/joe")) && view.suspension(&key("Contact/joe")).is_none()
+        blocks::is_suspended(view.known_state, &key("Contact/joe"))
+            && blocks::active_suspension(view.known_state, &key("Contact/joe")).is_none()
     );
-    assert!(!view.is_suspended(&key("Contact/jane")));
+    assert!(!blocks::is_suspended(view.known_state, &key("Contact/jane")));
 }
 
 #[test]

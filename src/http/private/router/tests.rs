@@ -1,4 +1,6 @@
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::body::{Body, to_bytes};
 use axum::extract::ConnectInfo;
@@ -10,11 +12,14 @@ use tokio::sync::oneshot;
 use tower::ServiceExt;
 
 use crate::control::testing::{engine, overview};
-use crate::engine::protocol::diagnostics::{EventTotals, Metrics};
+use crate::engine::protocol::diagnostics::{EventTotals, Metrics, StatusView};
+use crate::engine::protocol::events::EventsView;
+use crate::engine::protocol::hooks::HooksView;
 use crate::engine::protocol::intents::IntentsView;
 use crate::engine::protocol::query::{EngineQuery, Reply};
 use crate::engine::protocol::views::{PlanView, ResourceView};
 use crate::http::listener::{BoundSocket, Serving};
+use crate::http::private::answer::SharedAnswer;
 use crate::http::private::router::*;
 use crate::model::events::event::EventLedger;
 use crate::model::events::hook_run::ActionCounts;
@@ -51,6 +56,10 @@ fn plan_view() -> PlanView {
     }
 }
 
+fn status_view() -> StatusView {
+    StatusView { overview: overview(), hooks: HooksView::default(), events: EventsView::default() }
+}
+
 fn totals() -> EventTotals {
     let actions = ActionCounts { done: 3, refused: 1, ..ActionCounts::default() };
     let ledger =
@@ -83,10 +92,11 @@ fn tokens() -> Tokens {
     Tokens::parse(&format!("{WRITER}\nmonitor read {READER}\n")).unwrap()
 }
 
-/// Returns a router over an engine that knows one invoice, and the switch of its readiness.
-pub(super) fn door() -> (Router, watch::Sender<bool>) {
-    let control = engine(|question| match question {
+/// Answers as an engine that knows one invoice.
+fn answer_to(question: EngineQuery) -> Reply {
+    match question {
         EngineQuery::Overview => Reply::Overview(overview()),
+        EngineQuery::Status => Reply::Status(Box::new(status_view())),
         EngineQuery::Resources => Reply::Resources(vec![jane()]),
         EngineQuery::Resource(key) => {
             Reply::Resource((key.name.as_str() == "jane").then(|| Box::new(jane())))
@@ -107,9 +117,13 @@ pub(super) fn door() -> (Router, watch::Sender<bool>) {
         EngineQuery::IntakeLink(_) | EngineQuery::JournalRefs(_) | EngineQuery::Settle => {
             Reply::Settled
         }
-    });
+    }
+}
+
+/// Returns a router over an engine that knows one invoice, and the switch of its readiness.
+pub(super) fn door() -> (Router, watch::Sender<bool>) {
     let (switch, ready) = watch::channel(false);
-    (router(control, ready, tokens()), switch)
+    (router(engine(answer_to), ready, tokens()), switch)
 }
 
 /// Returns a request from this machine that names it as host.
@@ -153,6 +167,51 @@ async fn every_path_answers_with_its_view() {
     assert_eq!((status, &body["version"]), (200, &json!(1)));
     let (status, body) = get_json(&router, "/api/v1/intents").await;
     assert_eq!((status, &body["items"]), (200, &json!([])));
+}
+
+/// Sends 40 requests for this path at once, and returns the number of queries that the engine got.
+async fn queries_of_many(path: &str) -> usize {
+    let queries = Arc::new(AtomicUsize::new(0));
+    let counted = queries.clone();
+    let control = engine(move |question| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        answer_to(question)
+    });
+    let (_switch, ready) = watch::channel(true);
+    let router = router(control, ready, tokens());
+    let all = (0..40).map(|_| router.clone().oneshot(request(path)));
+    for response in futures::future::join_all(all).await {
+        assert_eq!(response.unwrap().status(), StatusCode::OK);
+    }
+    queries.load(Ordering::SeqCst)
+}
+
+/// The second query is for those who came after the first began: its answer may lack what they saw.
+#[tokio::test]
+async fn however_many_ask_for_the_status_the_engine_is_asked_once_at_a_time() {
+    assert_eq!(queries_of_many("/api/v1/status").await, 2);
+    assert_eq!(queries_of_many("/metrics").await, 2);
+}
+
+#[tokio::test]
+async fn a_request_gets_no_answer_that_was_begun_before_it_came() {
+    let shared = SharedAnswer::new();
+    for number in 0..3 {
+        assert_eq!(shared.answer(|| async { Ok(number) }).await, Ok(number));
+    }
+}
+
+#[tokio::test]
+async fn a_query_that_fails_or_is_abandoned_leaves_the_next_to_ask_again() {
+    let shared = SharedAnswer::new();
+    let failed = shared.answer(|| async { Err(ControlError::engine_stopped()) }).await;
+    assert_eq!(failed, Err(ControlError::engine_stopped()));
+    let mut abandoned = Box::pin(shared.answer(std::future::pending));
+    assert!(futures::poll!(&mut abandoned).is_pending());
+    let mut waiting = Box::pin(shared.answer(|| async { Ok(1) }));
+    assert!(futures::poll!(&mut waiting).is_pending());
+    drop(abandoned);
+    assert_eq!(waiting.await, Ok(1));
 }
 
 #[tokio::test]

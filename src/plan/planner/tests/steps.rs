@@ -37,6 +37,20 @@ fn what_has_no_document_has_a_step_as_long_as_anything_is_to_be_told_of_it() {
 }
 
 #[test]
+fn the_steps_of_a_kind_are_found_whatever_their_names() {
+    let names = ["0", "a", "z.9-z"].map(|name| contact(name, "Jane"));
+    let rig = Rig::applied(names.into_iter().chain([acme()]).collect());
+    let found = |kind: &str| -> Vec<String> {
+        rig.planner.steps_of_kind(kind).map(|step| step.key.short()).collect()
+    };
+    assert_eq!(found("Contact"), ["Contact/0", "Contact/a", "Contact/z.9-z"]);
+    assert_eq!(found("Merchant"), ["Merchant/acme"]);
+    for unknown in ["Contac", "Contacts", "", "a/b"] {
+        assert_eq!(found(unknown), Vec::<String>::new(), "{unknown}");
+    }
+}
+
+#[test]
 fn what_no_kind_knows_has_no_step() {
     let mut rig = Rig::applied(vec![acme()]);
     rig.know("Thing/it", |known| known.exists = true);
