@@ -27,14 +27,18 @@ use crate::model::state::token_attachment::ATTACHED;
 use crate::plan::state_view::StateView;
 use crate::policy::permission::amountless_digest;
 
+/// Returns the merchant of a resource, by its document or as last observed.
+pub(crate) fn owner(world: &dyn StateView, key: &Key) -> Option<Key> {
+    let said = world.desired().manifests.get(key).and_then(|kept| merchant_of(kept));
+    said.or_else(|| world.observed(key).map(|observed| observed.merchant.clone()))
+}
+
 /// Returns the suspension by a person that is now in effect for a resource or its merchant.
 pub(crate) fn active_suspension(world: &dyn StateView, key: &Key) -> Option<Arc<Suspension>> {
     if !world.has_suspensions() {
         return None;
     }
-    let said = world.desired().manifests.get(key).and_then(|kept| merchant_of(kept));
-    let merchant = said.or_else(|| world.observed(key).map(|observed| observed.merchant.clone()));
-    let names = [Some(key.clone()), merchant].into_iter().flatten();
+    let names = [Some(key.clone()), owner(world, key)].into_iter().flatten();
     let mut found = names.filter_map(|name| world.suspension(&name));
     found.find(|suspension| suspension.is_in_force(world.now()))
 }

@@ -21,6 +21,7 @@ use crate::model::effect::Action;
 use crate::model::events::hook::{NOTIFY, RECONCILE, RESUME, SUSPEND};
 use crate::model::events::hook_run::{ActionOutcome, ActionRequestId, PendingAction, Scheduled};
 use crate::model::operator::SuspensionResult;
+use crate::plan::blocks;
 
 impl Engine {
     /// Accepts a set of scripts; hooks run from the first good set on.
@@ -141,7 +142,7 @@ impl Engine {
     fn reconcile_for(&mut self, pending: PendingAction) {
         let key = pending.request.fields.get("key").and_then(Value::as_str);
         if let Some(key) = key.and_then(|key| key.parse::<Key>().ok()) {
-            let owner = self.view().owner(&key);
+            let owner = blocks::owner(&self.known_state, &key);
             self.readers.accounts.allow(owner.iter().chain([&key]));
             self.replan([key].into());
         }

@@ -12,7 +12,7 @@ use crate::engine::protocol::views::ResourceView;
 use crate::engine::queries::conditions::{self, failure_reason};
 use crate::engine::scheduler::backoff::{instant_of, time_to_next_quarter};
 use crate::engine::view::EngineView;
-use crate::kinds::planning::step::{MERCHANT, merchant_of};
+use crate::kinds::planning::step::MERCHANT;
 use crate::model::plan::{Reason, Step};
 use crate::model::state::health::{Payment, Payments};
 use crate::model::state::observed::Observed;
@@ -70,12 +70,6 @@ impl EngineView<'_> {
             possible_orphans: observed.as_ref().map_or(0, |observed| observed.recreated),
             facts: BTreeMap::new(),
         }
-    }
-
-    /// Returns the merchant of a resource, by its document or as last observed.
-    pub(crate) fn owner(&self, key: &Key) -> Option<Key> {
-        let said = self.known_state.desired().manifests.get(key).and_then(|one| merchant_of(one));
-        said.or_else(|| self.known_state.observed(key).map(|known| known.merchant.clone()))
     }
 
     /// Returns the resources that a suspension affects; for a merchant, also undocumented ones.

@@ -167,11 +167,12 @@ pub(crate) fn create_hash(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<
     Ok(ContactHash { url: Some(Secret::from(format!("{portal}/contacts/{hash}"))) })
 }
 
-/// Returns the key that exists once a contact has an invoice.
+/// Notes that a contact has an invoice.
 pub(crate) fn mark_invoiced(cx: &mut ChangeUnit, contact_id: &str) -> Result<()> {
     cx.put(&invoiced_key(contact_id), &true)
 }
 
+/// Returns the key that exists once a contact has an invoice.
 fn invoiced_key(contact_id: &str) -> String {
     format!("x/invoiced/{contact_id}")
 }
