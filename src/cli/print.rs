@@ -7,12 +7,14 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use console::Term;
 use serde::Serialize;
 
 use super::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::args::options::Output;
 use crate::render::diagnostic::OutputStyle;
 use crate::render::progress::without_bar;
+use crate::render::words::Screen;
 
 /// Columns at which diagnostics are wrapped.
 const WIDTH: usize = 100;
@@ -20,8 +22,8 @@ const WIDTH: usize = 100;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Printer {
     pub form: Output,
-    /// True if standard output is a terminal that shows colour.
-    pub color: bool,
+    /// Standard output.
+    pub screen: Screen,
     /// True if a person at the terminal can answer.
     pub interactive: bool,
     pub width: usize,
@@ -29,10 +31,11 @@ pub(crate) struct Printer {
 
 impl Printer {
     pub(crate) fn new(form: Output) -> Self {
-        let choice = anstream::AutoStream::choice(&io::stdout());
+        let color = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
+        let width = Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
         Self {
             form,
-            color: choice != anstream::ColorChoice::Never,
+            screen: Screen { color, width },
             interactive: io::stdin().is_terminal() && io::stderr().is_terminal(),
             width: WIDTH,
         }
@@ -40,7 +43,7 @@ impl Printer {
 
     /// Returns the style of diagnostics: coloured only in the form of text.
     pub(crate) fn diagnostic_look(self) -> OutputStyle {
-        let color = self.color && self.form == Output::Text;
+        let color = self.screen.color && self.form == Output::Text;
         OutputStyle { color, unicode: true, width: self.width }
     }
 

@@ -8,20 +8,19 @@ use crate::engine::protocol::events::{
 use crate::engine::protocol::hooks::{ActionView, FailedActionView, FailedRunView, HooksView};
 use crate::model::events::hook_run::ActionOutcome;
 use crate::model::remote_object::{Freshness, RemoteObject};
-use crate::render::resources::push_table;
-use crate::render::words::{Paint, clean, or_not_known, push_line};
+use crate::render::table::{Column, Line, push_table};
+use crate::render::words::{Screen, clean, or_not_known, push_line};
 
-pub fn text(view: &EventsView, color: bool) -> String {
-    let paint = Paint { color };
+pub fn text(view: &EventsView, screen: Screen) -> String {
     let mut out = String::new();
     if view.items.is_empty() {
         push_line!(out, "No event of the gateway is known yet.");
     } else {
-        let header = ["CREATED", "TYPE", "OBJECT", "STATUS", "EVENT"];
-        let rows: Vec<_> = view.items.iter().map(|item| row_cells(item).to_vec()).collect();
-        push_table(&mut out, paint, &header, &rows);
+        let columns = ["CREATED", "TYPE", "OBJECT", "STATUS", "EVENT"].map(Column::new);
+        let lines = view.items.iter().map(|item| Line::from(row_cells(item).to_vec()));
+        push_table(&mut out, screen, &columns, &lines.collect::<Vec<_>>());
     }
-    let title = |text: &str| format!("\n{}", paint.bold(text));
+    let title = |text: &str| format!("\n{}", screen.bold(text));
     titled(&mut out, &title("Posted, not yet verified:"), &view.waiting, post_row);
     titled(&mut out, &title("Forged (the service has no such event):"), &view.forged, post_row);
     titled(&mut out, &title("Ignored partner webhooks:"), &view.ignored, ignored_webhook);
@@ -53,11 +52,10 @@ fn ignored_webhook(out: &mut String, one: &IgnoredView) {
 }
 
 /// Renders events one below the other, the newest last.
-pub fn event_lines(items: &[EventView], color: bool) -> String {
-    let paint = Paint { color };
+pub fn event_lines(items: &[EventView], screen: Screen) -> String {
     let mut out = String::new();
     for item in items.iter().rev() {
-        push_line!(out, "{}  {}", paint.dim(&row_cells(item).join("  ")), clean(&item.merchant));
+        push_line!(out, "{}  {}", screen.dim(&row_cells(item).join("  ")), clean(&item.merchant));
     }
     out
 }
@@ -285,7 +283,7 @@ mod tests {
             forged: vec![event("evt_x", None, "forged")],
             ignored: Vec::new(),
         };
-        insta::assert_snapshot!(text(&view, false));
+        insta::assert_snapshot!(text(&view, Screen::PLAIN));
         insta::assert_snapshot!(event_detail(&event("evt_1", Some(Freshness::Older), "told")));
     }
 }

@@ -3,8 +3,8 @@
 use crate::base::wording::count_noun;
 use crate::engine::protocol::actions::ResolveResult;
 use crate::engine::protocol::intents::{IntentEvidence, IntentView, IntentsView};
-use crate::render::resources::push_table;
-use crate::render::words::{Paint, clean, push_line, value_text, wrap};
+use crate::render::table::{Column, Line, push_table};
+use crate::render::words::{Screen, clean, push_line, value_text, wrap};
 
 const SENTENCE_WIDTH: usize = 80;
 
@@ -26,8 +26,7 @@ pub fn resolve_result(resolved: &ResolveResult) -> String {
 }
 
 /// Renders unknown objects, open intents, and effects that were made again.
-pub fn text(view: &IntentsView, color: bool) -> String {
-    let paint = Paint { color };
+pub fn text(view: &IntentsView, screen: Screen) -> String {
     if view.items.is_empty() && view.remade.is_empty() && view.unknown_objects.is_empty() {
         return "Every intent is settled.\n".to_owned();
     }
@@ -36,28 +35,29 @@ pub fn text(view: &IntentsView, color: bool) -> String {
         super::actions::unknown_objects(&mut out, view);
     }
     if !view.items.is_empty() {
-        let header = ["INTENT", "RESOURCE", "EFFECT", "STATE", "SENT", "SINCE"];
-        let rows: Vec<_> = view.items.iter().map(row).collect();
-        push_table(&mut out, paint, &header, &rows);
+        let columns = ["INTENT", "RESOURCE", "EFFECT", "STATE", "SENT", "SINCE"].map(Column::new);
+        let lines: Vec<Line> = view.items.iter().map(row).collect();
+        push_table(&mut out, screen, &columns, &lines);
         for item in &view.items {
-            advice(&mut out, paint, item);
+            advice(&mut out, screen, item);
         }
     }
     if !view.remade.is_empty() {
-        recreated(&mut out, paint, view);
+        recreated(&mut out, screen, view);
     }
     out
 }
 
-fn row(item: &IntentView) -> Vec<String> {
+fn row(item: &IntentView) -> Line {
     let sent = count_noun(item.attempts, "time");
     let state = clean(&item.state).replace('_', " ");
     let cells = [&item.id, &item.key.short(), &item.effect].map(|text| clean(text));
-    cells.into_iter().chain([state, sent, clean(&item.at)]).collect()
+    let cells = cells.into_iter().chain([state, sent, clean(&item.at)]);
+    cells.collect::<Vec<_>>().into()
 }
 
-fn advice(out: &mut String, paint: Paint, item: &IntentView) {
-    push_line!(out, "\n{} {}", paint.bold(&clean(&item.id)), clean(&item.key.short()));
+fn advice(out: &mut String, screen: Screen, item: &IntentView) {
+    push_line!(out, "\n{} {}", screen.bold(&clean(&item.id)), clean(&item.key.short()));
     if let Some(reason) = &item.reason {
         sentence(out, reason);
     }
@@ -101,12 +101,13 @@ fn evidence(out: &mut String, evidence: &IntentEvidence) {
     }
 }
 
-fn recreated(out: &mut String, paint: Paint, view: &IntentsView) {
+fn recreated(out: &mut String, screen: Screen, view: &IntentsView) {
     if !view.items.is_empty() {
         out.push('\n');
     }
-    let rows = view.remade.iter().map(|one| vec![clean(&one.intent), clean(&one.key.short())]);
-    push_table(out, paint, &["INTENT", "MADE AGAIN"], &rows.collect::<Vec<_>>());
+    let lines = view.remade.iter();
+    let lines = lines.map(|one| Line::from(vec![clean(&one.intent), clean(&one.key.short())]));
+    push_table(out, screen, &["INTENT", "MADE AGAIN"].map(Column::new), &lines.collect::<Vec<_>>());
     out.push('\n');
     sentence(
         out,
@@ -156,7 +157,7 @@ mod tests {
             last_resort: None,
             unknown_objects: Vec::new(),
         };
-        insta::assert_snapshot!(text(&view, false), @r#"
+        insta::assert_snapshot!(text(&view, Screen::PLAIN), @r#"
         INTENT  RESOURCE      EFFECT          STATE  SENT    SINCE
         7       Invoice/jane  invoice.create  held   1 time  2026-11-20T12:00:00.000Z
 
@@ -182,7 +183,7 @@ mod tests {
         "#);
         for state in ["open", "in_doubt", "held"] {
             let one = IntentsView { items: vec![item(state, None)], ..IntentsView::default() };
-            let shown = text(&one, false);
+            let shown = text(&one, Screen::PLAIN);
             assert_eq!(shown.contains("`reckon apply`"), state != "held", "{state}");
             assert!(shown.contains(state.replace('_', " ").as_str()));
         }
@@ -190,6 +191,9 @@ mod tests {
 
     #[test]
     fn nothing_open_is_one_line() {
-        assert_eq!(text(&IntentsView::default(), true), "Every intent is settled.\n");
+        assert_eq!(
+            text(&IntentsView::default(), Screen { color: true, ..Screen::PLAIN }),
+            "Every intent is settled.\n"
+        );
     }
 }

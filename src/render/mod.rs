@@ -11,6 +11,7 @@ pub mod overview;
 pub mod plan;
 pub mod progress;
 pub mod resources;
+mod table;
 pub mod why;
 pub mod words;
 

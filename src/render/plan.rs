@@ -11,7 +11,7 @@ use crate::engine::protocol::views::{PlanView, StepView};
 use crate::model::issue::PlacedIssue;
 use crate::model::operator::StepSelection;
 use crate::render::words::{
-    self, Paint, clean, file_place, push_line, resource_key, short_hash, value_text,
+    self, Screen, clean, file_place, push_line, resource_key, short_hash, value_text,
 };
 
 pub(super) use markdown::escape_markdown;
@@ -20,27 +20,26 @@ pub use markdown::markdown;
 pub mod common;
 pub mod markdown;
 
-pub fn text(plan: &PlanView, color: bool) -> String {
-    let paint = Paint { color };
+pub fn text(plan: &PlanView, screen: Screen) -> String {
     let mut out = String::new();
     for money in &plan.totals {
-        push_line!(out, "{}", paint.bold(&words::money_text(money)));
+        push_line!(out, "{}", screen.bold(&words::money_text(money)));
     }
     if !plan.totals.is_empty() {
         out.push('\n');
     }
     due_rows(&mut out, plan);
     for step in &plan.steps {
-        step_block(&mut out, step, paint);
+        step_block(&mut out, step, screen);
     }
     if !plan.steps.is_empty() {
         out.push('\n');
     }
-    push_line!(out, "{}", paint.bold(&common::plan_summary(plan)));
+    push_line!(out, "{}", screen.bold(&common::plan_summary(plan)));
     for note in notes(plan) {
         push_line!(out, "{note}");
     }
-    push_line!(out, "{}", paint.dim(&origin(plan)));
+    push_line!(out, "{}", screen.dim(&origin(plan)));
     out
 }
 
@@ -59,16 +58,16 @@ pub fn problem(problem: &PlacedIssue) -> String {
     clean(&words::problem_line(problem))
 }
 
-fn step_block(out: &mut String, step: &StepView, paint: Paint) {
+fn step_block(out: &mut String, step: &StepView, screen: Screen) {
     let (symbol, style) = symbol(step);
     let name = resource_key(&step.kind, &step.namespace, &step.name);
-    let head = paint.paint(style, &format!("{symbol} {name}"));
+    let head = screen.paint(style, &format!("{symbol} {name}"));
     push_line!(out, "{head}  {}", clean(&step.message));
     let place = file_place(step.file.as_deref(), step.line);
     let about: Vec<String> =
         place.into_iter().chain(step.money.iter().map(words::money_text)).collect();
     if !about.is_empty() {
-        push_line!(out, "    {}", paint.dim(&about.join(", ")));
+        push_line!(out, "    {}", screen.dim(&about.join(", ")));
     }
     if let Some(replaced) = &step.replaces {
         push_line!(out, "    {}", clean(&replaced.to_string()));
@@ -81,7 +80,7 @@ fn step_block(out: &mut String, step: &StepView, paint: Paint) {
         let mut text =
             format!("    {}: {}", clean(&change.path), before_after(step, change, value_text));
         if fixed.contains(change.path.as_str()) {
-            let marked = paint.paint(Style::new().red(), "the service cannot change this");
+            let marked = screen.paint(Style::new().red(), "the service cannot change this");
             text = format!("{text}  ! {marked}");
         }
         push_line!(out, "{text}");
@@ -117,13 +116,13 @@ pub fn saved_view(saved: &SavedPlan) -> SavedPlanView<'_> {
     }
 }
 
-pub fn saved_text(saved: &SavedPlan, file: &str, color: bool) -> String {
+pub fn saved_text(saved: &SavedPlan, file: &str, screen: Screen) -> String {
     let mut out = String::new();
     for about in description_lines(saved, file) {
         push_line!(out, "{about}");
     }
     out.push('\n');
-    out.push_str(&text(&saved.plan, color));
+    out.push_str(&text(&saved.plan, screen));
     out
 }
 

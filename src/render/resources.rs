@@ -1,7 +1,6 @@
 //! Renders resources for people: a table of many, or everything about one. Renders help for authors
 //! of documents, too: the meaning of a kind or a field, and a sealed secret as YAML to paste.
 
-use comfy_table::{Table, presets};
 use owo_colors::Style;
 use serde_json::Value;
 
@@ -9,8 +8,9 @@ use crate::base::wording::count_noun;
 use crate::engine::protocol::payers::{PaymentView, PaymentsView};
 use crate::engine::protocol::views::{Confidence, ResourceView};
 use crate::model::state::health::Condition;
+use crate::render::table::{Column, Line, push_table};
 use crate::render::words::{
-    Paint, clean, file_place, format_amount, or_not_known, push_line, resource_key, value_text,
+    Screen, clean, file_place, format_amount, or_not_known, push_line, resource_key, value_text,
     wrap,
 };
 use crate::spec::explain::Explanation;
@@ -18,44 +18,26 @@ use crate::spec::explain::Explanation;
 const SENTENCE_WIDTH: usize = 76;
 const LABEL_WIDTH: usize = 16;
 
-pub fn table(items: &[ResourceView], color: bool) -> String {
+const COLUMNS: [Column; 6] = [
+    Column::new("KIND"),
+    Column::new("NAME"),
+    Column::new("READY"),
+    Column::new("REASON"),
+    Column::new("LAST KNOWN"),
+    Column::new("REMOTE ID"),
+];
+
+pub fn table(items: &[ResourceView], screen: Screen) -> String {
     if items.is_empty() {
         return "There are no resources.\n".to_owned();
     }
-    let header = ["KIND", "NAME", "READY", "REASON", "LAST KNOWN", "REMOTE ID"];
-    let rows: Vec<_> = items.iter().map(resource_cells).collect();
-    let lines = table_lines(&header, &rows);
-    let paint = Paint { color };
+    let lines = items.iter().map(|item| {
+        let style = if item.ready { Style::new() } else { Style::new().yellow() };
+        Line { cells: resource_cells(item), style }
+    });
     let mut out = String::new();
-    for (number, row) in lines.iter().enumerate() {
-        let row = match number.checked_sub(1).map(|number| items.get(number)) {
-            None => paint.bold(row),
-            Some(Some(item)) if !item.ready => paint.paint(Style::new().yellow(), row),
-            Some(_) => row.clone(),
-        };
-        push_line!(out, "{row}");
-    }
+    push_table(&mut out, screen, &COLUMNS, &lines.collect::<Vec<_>>());
     out
-}
-
-/// Returns the lines of a table without borders, with two spaces between columns.
-fn table_lines(header: &[&str], rows: &[Vec<String>]) -> Vec<String> {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(header.to_vec());
-    for row in rows {
-        table.add_row(row.clone());
-    }
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
-    }
-    table.lines().map(|line| line.trim_end().to_owned()).collect()
-}
-
-/// Renders a table, its header in bold.
-pub(super) fn push_table(out: &mut String, paint: Paint, header: &[&str], rows: &[Vec<String>]) {
-    for (number, row) in table_lines(header, rows).iter().enumerate() {
-        push_line!(out, "{}", if number == 0 { paint.bold(row) } else { row.clone() });
-    }
 }
 
 fn resource_cells(item: &ResourceView) -> Vec<String> {
@@ -84,37 +66,41 @@ fn to_minute(time: &str) -> String {
     }
 }
 
-pub fn describe(item: &ResourceView, color: bool) -> String {
-    let paint = Paint { color };
-    let mut out = paint.bold(&resource_key(&item.kind, &item.namespace, &item.name));
+pub fn describe(item: &ResourceView, screen: Screen) -> String {
+    let mut out = screen.bold(&resource_key(&item.kind, &item.namespace, &item.name));
     out.push('\n');
     let ready = if item.ready { "yes".to_owned() } else { format!("no ({})", clean(&item.reason)) };
-    fact(&mut out, paint, "Ready", &ready);
-    sentence(&mut out, paint, "Why", &item.message);
+    fact(&mut out, screen, "Ready", &ready);
+    sentence(&mut out, screen, "Why", &item.message);
     for condition in &item.conditions {
         let Condition { kind, status, reason, message: _, since } = condition;
         let since = since.as_ref().map_or_else(String::new, |at| format!(" since {}", clean(at)));
-        fact(&mut out, paint, kind.word(), &format!("{}{since}: {}", status.word(), clean(reason)));
+        fact(
+            &mut out,
+            screen,
+            kind.word(),
+            &format!("{}{since}: {}", status.word(), clean(reason)),
+        );
     }
-    payments(&mut out, paint, item.payments.as_deref());
-    fact(&mut out, paint, "Next", verdict_meaning(&item.verdict));
+    payments(&mut out, screen, item.payments.as_deref());
+    fact(&mut out, screen, "Next", verdict_meaning(&item.verdict));
     let place = file_place(item.file.as_deref(), item.line);
-    fact(&mut out, paint, "Document", &place.unwrap_or_else(|| "none".to_owned()));
-    fact(&mut out, paint, "Remote id", &or_not_known(item.remote_id.as_deref()));
-    observation(&mut out, paint, item);
+    fact(&mut out, screen, "Document", &place.unwrap_or_else(|| "none".to_owned()));
+    fact(&mut out, screen, "Remote id", &or_not_known(item.remote_id.as_deref()));
+    observation(&mut out, screen, item);
     if item.possible_orphans > 0 {
         let times = count_noun(item.possible_orphans, "time");
         let text = format!(
             "created again {times} without proof that the earlier try had failed; look for \
             duplicates at the service (`reckon intents` lists them)"
         );
-        sentence(&mut out, paint, "Doubles", &text);
+        sentence(&mut out, screen, "Doubles", &text);
     }
-    facts(&mut out, paint, item);
+    facts(&mut out, screen, item);
     out
 }
 
-fn payments(out: &mut String, paint: Paint, payments: Option<&PaymentsView>) {
+fn payments(out: &mut String, screen: Screen, payments: Option<&PaymentsView>) {
     let Some(PaymentsView { last, failures, next }) = payments else { return };
     if let Some(PaymentView { id, result, amount, currency, reason, at }) = last {
         let money =
@@ -127,17 +113,17 @@ fn payments(out: &mut String, paint: Paint, payments: Option<&PaymentsView>) {
             count => format!("; {} failed in a row", count_noun(*count, "payment")),
         };
         let text = format!("{money}{} at {}{why}, {}{row}", result.word(), clean(at), clean(id));
-        sentence(out, paint, "Last payment", &text);
+        sentence(out, screen, "Last payment", &text);
     }
     if let Some(next) = next {
-        fact(out, paint, "Next payment", &clean(next));
+        fact(out, screen, "Next payment", &clean(next));
     }
 }
 
-fn observation(out: &mut String, paint: Paint, item: &ResourceView) {
+fn observation(out: &mut String, screen: Screen, item: &ResourceView) {
     if let Some(time) = &item.verified_at {
         let text = format!("at {}: the service shows the known values", clean(time));
-        return sentence(out, paint, "Verified", &text);
+        return sentence(out, screen, "Verified", &text);
     }
     let Some(time) = &item.last_known else { return };
     let worth = match item.confidence {
@@ -146,7 +132,7 @@ fn observation(out: &mut String, paint: Paint, item: &ResourceView) {
         }
         Some(Confidence::Verified | Confidence::LastKnown) | None => "later changes are not seen",
     };
-    sentence(out, paint, "Last known", &format!("at {}; {worth}", clean(time)));
+    sentence(out, screen, "Last known", &format!("at {}; {worth}", clean(time)));
 }
 
 fn verdict_meaning(verdict: &str) -> &str {
@@ -163,11 +149,11 @@ fn verdict_meaning(verdict: &str) -> &str {
     }
 }
 
-fn facts(out: &mut String, paint: Paint, item: &ResourceView) {
+fn facts(out: &mut String, screen: Screen, item: &ResourceView) {
     if item.facts.is_empty() {
         return;
     }
-    push_line!(out, "  {}", paint.dim("Facts"));
+    push_line!(out, "  {}", screen.dim("Facts"));
     let mut leaves = Vec::new();
     for (name, value) in &item.facts {
         flatten(name, value, &mut leaves);
@@ -192,32 +178,31 @@ fn flatten(path: &str, found: &Value, leaves: &mut Vec<(String, String)>) {
     }
 }
 
-fn fact(out: &mut String, paint: Paint, label: &str, text: &str) {
-    let label = paint.dim(&format!("{label:LABEL_WIDTH$}"));
+fn fact(out: &mut String, screen: Screen, label: &str, text: &str) {
+    let label = screen.dim(&format!("{label:LABEL_WIDTH$}"));
     push_line!(out, "  {label}{text}");
 }
 
 /// Renders a sentence of a description, over several lines if needed.
-fn sentence(out: &mut String, paint: Paint, label: &str, text: &str) {
+fn sentence(out: &mut String, screen: Screen, label: &str, text: &str) {
     for (number, row) in wrap(text, SENTENCE_WIDTH).iter().enumerate() {
-        fact(out, paint, if number == 0 { label } else { "" }, row);
+        fact(out, screen, if number == 0 { label } else { "" }, row);
     }
 }
 
-pub fn explanation(explained: &Explanation, color: bool) -> String {
-    let paint = Paint { color };
+pub fn explanation(explained: &Explanation, screen: Screen) -> String {
     let Explanation { kind, path, meaning, fields, .. } = explained;
     let dot = if path.is_empty() { "" } else { "." };
-    let mut out = paint.bold(&format!("{kind}{dot}{path}"));
+    let mut out = screen.bold(&format!("{kind}{dot}{path}"));
     push_line!(out, "\n\n  {meaning}\n");
     for (label, text) in explanation_facts(explained) {
         push_line!(out, "  {label:<9} {text}");
     }
     if !fields.is_empty() {
-        push_line!(out, "\n{}", paint.bold("FIELDS"));
+        push_line!(out, "\n{}", screen.bold("FIELDS"));
     }
     for field in fields {
-        push_line!(out, "  {}  {}", paint.bold(&field.path), field_summary(field));
+        push_line!(out, "  {}  {}", screen.bold(&field.path), field_summary(field));
         push_line!(out, "      {}", field.meaning);
     }
     out

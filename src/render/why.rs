@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
 use crate::engine::protocol::views::MoneyView;
-use crate::render::words::{self, Paint, clean, file_place, push_line, short_hash, value_text};
+use crate::render::words::{self, Screen, clean, file_place, push_line, short_hash, value_text};
 use crate::store::history::{EffectHistory, HistoryEntry, RecordRef};
 
 const LABEL_WIDTH: usize = 10;
@@ -140,15 +140,14 @@ impl From<&EffectHistory> for EffectHistoryView {
     }
 }
 
-pub fn text(view: &WhyView, color: bool) -> String {
-    let paint = Paint { color };
+pub fn text(view: &WhyView, screen: Screen) -> String {
     let mut out = String::new();
     view.about.iter().for_each(|about| push_line!(out, "{}", clean(about)));
     for (number, resource) in view.resources.iter().enumerate() {
         if number > 0 || !view.about.is_empty() {
             out.push('\n');
         }
-        resource_text(&mut out, paint, resource);
+        resource_text(&mut out, screen, resource);
     }
     let head = format!("head {} at record {}", short_hash(&view.head), view.position);
     let whole = view.verified_from.map_or_else(
@@ -159,13 +158,13 @@ pub fn text(view: &WhyView, color: bool) -> String {
     out
 }
 
-fn resource_text(out: &mut String, paint: Paint, resource: &ResourceHistoryView) {
-    push_line!(out, "{}", paint.bold(&clean(&resource.key.short())));
+fn resource_text(out: &mut String, screen: Screen, resource: &ResourceHistoryView) {
+    push_line!(out, "{}", screen.bold(&clean(&resource.key.short())));
     if let Some(reason) = &resource.not_sent {
         return push_line!(out, "  not sent yet: {}", clean(reason));
     }
     for effect in resource.effects.iter().rev() {
-        effect_text(out, paint, effect);
+        effect_text(out, screen, effect);
     }
     if !resource.others.is_empty() {
         push_line!(out, "\n  other records");
@@ -180,10 +179,10 @@ fn resource_text(out: &mut String, paint: Paint, resource: &ResourceHistoryView)
     push_line!(out, "\n  verified  checksums, hashes and links of records {}", runs.join(", "));
 }
 
-fn effect_text(out: &mut String, paint: Paint, effect: &EffectHistoryView) {
+fn effect_text(out: &mut String, screen: Screen, effect: &EffectHistoryView) {
     let outcome = clean(&effect.outcome);
     let title = format!("{} {}", clean(&effect.intent), clean(&effect.effect));
-    push_line!(out, "\n  {}  {outcome}", paint.bold(&title));
+    push_line!(out, "\n  {}  {outcome}", screen.bold(&title));
     for money in &effect.money {
         fact(out, "money", &words::money_text(money));
     }

@@ -11,13 +11,19 @@ use crate::model::issue::{PlacedIssue, Severity};
 /// Characters after which a value is cut.
 const VALUE_LENGTH_MAX: usize = 200;
 
-/// Colours, or none.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Paint {
-    pub(super) color: bool,
+/// The place where text for people is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Screen {
+    /// True if it shows colours.
+    pub color: bool,
+    /// Columns of a terminal; `None` for a file or a pipe, which take lines of any length.
+    pub width: Option<usize>,
 }
 
-impl Paint {
+impl Screen {
+    /// A file, or a reader through a pipe.
+    pub const PLAIN: Self = Self { color: false, width: None };
+
     pub(super) fn paint(self, style: Style, text: &str) -> String {
         if self.color { text.style(style).to_string() } else { text.to_owned() }
     }

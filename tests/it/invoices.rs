@@ -11,6 +11,7 @@ use reckon::engine::protocol::input::EngineInput;
 use reckon::engine::protocol::payers::PageLink;
 use reckon::engine::protocol::query::{EngineQuery, Reply};
 use reckon::render;
+use reckon::render::words::Screen;
 use reckon::sandbox::options::ServiceSurface;
 use reckon::store::disk::traits::Disk;
 use reckon::store::index::ordered::Index;
@@ -182,7 +183,7 @@ async fn a_replacement_says_that_the_old_invoice_stays_payable() {
         "old invoice {} stays payable; the new one is acme:Invoice/default/one;r1",
         old["invoice_number"].as_str().unwrap()
     );
-    assert!(render::plan::text(&plan, false).contains(&sentence));
+    assert!(render::plan::text(&plan, Screen::PLAIN).contains(&sentence));
     assert!(render::plan::markdown(&plan).contains(" stays payable; the new one is "));
     let replaces = serde_json::to_value(&plan).unwrap()["steps"][0]["replaces"].clone();
     assert_eq!(

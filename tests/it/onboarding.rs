@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use reckon::base::secret::Secret;
 use reckon::engine::protocol::query::{EngineQuery, Reply};
+use reckon::render::words::Screen;
 use reckon::store::disk::traits::Disk;
 use reckon::store::index::ordered::Index;
 use reckon::store::read_model::model::ReadModel;
@@ -355,7 +356,7 @@ async fn a_refusal_names_the_field() {
     assert_eq!(line.find('{').map(|at| at + 1), Some(problem.column));
     assert_eq!(problem.code, "reckon::service::refused");
     assert!(problem.message.starts_with("the service refused it (HTTP 422): "), "{problem:?}");
-    let shown = reckon::render::plan::text(&plan, false);
+    let shown = reckon::render::plan::text(&plan, Screen::PLAIN);
     assert!(
         shown
             .contains(&format!("{}:{}:{} the service", problem.file, problem.line, problem.column))

@@ -114,7 +114,7 @@ pub(crate) fn explain(args: &ExplainArgs, out: Printer) -> CommandResult {
         let what = format!("{name} has no field {path:?}");
         CommandFailure::input("reckon::usage::field", what).help(help)
     })?;
-    out.finish(&explained, || render::resources::explanation(&explained, out.color))
+    out.finish(&explained, || render::resources::explanation(&explained, out.screen))
 }
 
 /// Runs `schema`. Prints JSON in every form but YAML.

@@ -29,7 +29,7 @@ pub(crate) async fn run(setup: &Context, command: &EventsCommand) -> CommandResu
         EventsCommand::Urls(args) => links::urls(setup, args).await,
         EventsCommand::List(args) => {
             let view = newest_events(setup, args).await?;
-            setup.out.finish(&view, || render::events::text(&view, setup.out.color))
+            setup.out.finish(&view, || render::events::text(&view, setup.out.screen))
         }
         EventsCommand::Show { id } => show(setup, id).await,
         EventsCommand::Failed { ack: Some(id), .. } => acknowledge(setup, id).await,
@@ -150,7 +150,7 @@ async fn tail(setup: &Context, args: &EventsListArgs) -> CommandResult {
                 }
             }
             Output::Text | Output::Markdown => {
-                setup.out.text(&render::events::event_lines(&view.items, setup.out.color))?;
+                setup.out.text(&render::events::event_lines(&view.items, setup.out.screen))?;
             }
         }
         tokio::select! {

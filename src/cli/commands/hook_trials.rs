@@ -190,7 +190,7 @@ pub(crate) async fn diff(setup: &Context, args: &HooksDiffArgs) -> CommandResult
     }
     .await;
     let diff = session.end(setup, compared).await?;
-    setup.out.result(&diff, || runs::comparison_text(&diff, setup.out.color))?;
+    setup.out.result(&diff, || runs::comparison_text(&diff, setup.out.screen))?;
     Ok(if diff.items.is_empty() { Exit::Done } else { Exit::Pending })
 }
 

@@ -41,7 +41,7 @@ pub(crate) async fn run(setup: &Context, args: &GetArgs) -> CommandResult {
         items.retain(|item| wanted.matches(item));
     }
     let items = GetOutput { items };
-    setup.out.finish(&items, || render::resources::table(&items.items, setup.out.color))
+    setup.out.finish(&items, || render::resources::table(&items.items, setup.out.screen))
 }
 
 enum GetFilter {
@@ -123,7 +123,7 @@ pub(crate) async fn describe(setup: &Context, args: &ResourceArgs) -> CommandRes
         return Err(CommandFailure::input("reckon::usage::unknown_resource", what)
             .help("list all resources with `reckon get`"));
     };
-    setup.out.finish(&found, || render::resources::describe(&found, setup.out.color))
+    setup.out.finish(&found, || render::resources::describe(&found, setup.out.screen))
 }
 
 pub(crate) async fn intents(setup: &Context, args: &IntentsArgs) -> CommandResult {
@@ -136,7 +136,7 @@ pub(crate) async fn intents(setup: &Context, args: &IntentsArgs) -> CommandResul
 
 async fn list_intents(setup: &Context) -> CommandResult {
     let view = setup.query(IntentsQuery).await?;
-    setup.out.result(&view, || render::intents::text(&view, setup.out.color))?;
+    setup.out.result(&view, || render::intents::text(&view, setup.out.screen))?;
     let quiet = view.items.is_empty() && view.unknown_objects.is_empty();
     Ok(if quiet { Exit::Done } else { Exit::NeedsAttention })
 }

@@ -47,7 +47,7 @@ pub(crate) async fn run(setup: &Context, args: &WhyArgs) -> CommandResult {
         Some(view) => view,
         None => unsent_view(setup, &subject).await?.ok_or_else(|| unknown(args))?,
     };
-    setup.out.finish(&view, || why::text(&view, setup.out.color))
+    setup.out.finish(&view, || why::text(&view, setup.out.screen))
 }
 
 fn unknown(args: &WhyArgs) -> CommandFailure {

@@ -11,7 +11,7 @@ use crate::base::wording::count_noun;
 use crate::model::events::hook::{ActionRequest, HookRun};
 use crate::model::issue::PlacedIssue;
 use crate::render::diagnostic::{self, OutputStyle};
-use crate::render::words::{Paint, clean, push_line};
+use crate::render::words::{Screen, clean, push_line};
 use crate::scripting::engine::{RunFailure, function_name};
 use crate::scripting::language::source::ScriptSource;
 use crate::scripting::tools::comparison::RunDifferences;
@@ -208,11 +208,10 @@ fn serialize_differences<S: serde::Serializer>(
 }
 
 /// Renders for people: each changed event as a diff, then the counts.
-pub fn comparison_text(shadow: &HooksDiff, color: bool) -> String {
-    let paint = Paint { color };
+pub fn comparison_text(shadow: &HooksDiff, screen: Screen) -> String {
     let mut out = String::new();
     for item in &shadow.items {
-        event_diff(&mut out, paint, item);
+        event_diff(&mut out, screen, item);
     }
     let (events, differ) = (count_noun(shadow.events, "event"), shadow.items.len());
     let since = &shadow.since;
@@ -232,9 +231,9 @@ pub fn comparison_text(shadow: &HooksDiff, color: bool) -> String {
     out
 }
 
-fn event_diff(out: &mut String, paint: Paint, item: &EventDiff) {
+fn event_diff(out: &mut String, screen: Screen, item: &EventDiff) {
     let EventDiff { event, kind, merchant, created, .. } = item;
-    push_line!(out, "{}", paint.bold(&clean(&format!("{created} {kind} {event} {merchant}"))));
+    push_line!(out, "{}", screen.bold(&clean(&format!("{created} {kind} {event} {merchant}"))));
     let RunDifferences { added, removed: gone, changed, kept } = &item.differences;
     for wish in gone {
         push_line!(out, "  - {}", action_line(wish));

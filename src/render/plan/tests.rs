@@ -96,7 +96,7 @@ fn full() -> PlanView {
 
 #[test]
 fn a_plan_says_what_why_and_where() {
-    insta::assert_snapshot!(text(&full(), false), @r#"
+    insta::assert_snapshot!(text(&full(), Screen::PLAIN), @r#"
     125.00 USD invoiced (test)
 
     + Invoice/jane  the object does not exist at the service yet
@@ -166,7 +166,8 @@ fn nothing_to_do_is_said_in_one_line() {
 
 #[test]
 fn colour_is_there_when_asked_for_and_changes_no_word() {
-    let (plain, colored) = (text(&full(), false), text(&full(), true));
+    let (plain, colored) =
+        (text(&full(), Screen::PLAIN), text(&full(), Screen { color: true, ..Screen::PLAIN }));
     assert!(!plain.contains('\u{1b}') && colored.contains('\u{1b}'));
     assert_eq!(anstream::adapter::strip_str(&colored).to_string(), plain);
 }
@@ -174,7 +175,7 @@ fn colour_is_there_when_asked_for_and_changes_no_word() {
 #[test]
 fn a_partial_plan_says_that_nothing_is_removed() {
     let partial = PlanView { coverage: TreeState::Incomplete, ..plan(Vec::new()) };
-    for shown in [text(&partial, false), markdown(&partial)] {
+    for shown in [text(&partial, Screen::PLAIN), markdown(&partial)] {
         assert!(shown.contains("a missing document removes nothing"), "{shown}");
     }
 }

@@ -21,18 +21,18 @@ fn items() -> Vec<ResourceView> {
 
 #[test]
 fn a_table_has_one_line_a_resource() {
-    insta::assert_snapshot!(table(&items(), false), @r#"
+    insta::assert_snapshot!(table(&items(), Screen::PLAIN), @r#"
     KIND             NAME            READY  REASON    LAST KNOWN         REMOTE ID
     Invoice          jane            yes    InSync    2026-11-20 12:34Z  inv_1a2b
     RecurringCharge  team-b/monthly  no     WaitsFor  -                  -
     "#);
-    assert_eq!(table(&[], true), "There are no resources.\n");
+    assert_eq!(table(&[], Screen { color: true, ..Screen::PLAIN }), "There are no resources.\n");
 }
 
 #[test]
 fn colour_is_there_when_asked_for_and_changes_no_word() {
-    let plain = table(&items(), false);
-    let colored = table(&items(), true);
+    let plain = table(&items(), Screen::PLAIN);
+    let colored = table(&items(), Screen { color: true, ..Screen::PLAIN });
     assert!(!plain.contains('\u{1b}') && colored.contains('\u{1b}'));
     let stripped = anstream::adapter::strip_str(&colored).to_string();
     assert_eq!(stripped, plain);
@@ -45,7 +45,7 @@ fn a_description_says_everything() {
     item.message = "the service matches the file ".repeat(5);
     item.facts.insert("status".to_owned(), json!("SENT"));
     item.facts.insert("accounts".to_owned(), json!([{ "id": "a1", "trust": false }]));
-    insta::assert_snapshot!(describe(&item, false), @r#"
+    insta::assert_snapshot!(describe(&item, Screen::PLAIN), @r#"
     Invoice/jane
       Ready           yes
       Why             the service matches the file the service matches the file the service
@@ -80,11 +80,11 @@ fn what_collects_badly_says_so_and_what_has_no_document_is_neither_ready_nor_not
             "next": "2026-12-20"},
     });
     let item: ResourceView = serde_json::from_value(item).unwrap();
-    insta::assert_snapshot!(table(std::slice::from_ref(&item), false), @r"
+    insta::assert_snapshot!(table(std::slice::from_ref(&item), Screen::PLAIN), @r"
     KIND             NAME     READY  REASON         LAST KNOWN  REMOTE ID
     RecurringCharge  monthly  -      PaymentFailed  -           -
     ");
-    insta::assert_snapshot!(describe(&item, false), @r"
+    insta::assert_snapshot!(describe(&item, Screen::PLAIN), @r"
     RecurringCharge/monthly
       Ready           no (PaymentFailed)
       Why             the payment of 10.00 USD was declined

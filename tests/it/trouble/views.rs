@@ -41,6 +41,7 @@ use reckon::model::outcome::ServiceProblem;
 use reckon::model::record::Record;
 use reckon::model::state::observed::{AppliedSpec, FactSource, Observation};
 use reckon::render;
+use reckon::render::words::Screen;
 use reckon::sandbox::options::ServiceSurface;
 use reckon::store::disk::traits::MemoryDisk;
 use reckon::store::journal::read::JournalReader;
@@ -241,13 +242,13 @@ type Views = Vec<(&'static str, Seen)>;
 fn of_resource(item: Option<&ResourceView>, truth: &Seen) -> Seen {
     let reason = item.and_then(|item| of_intents(&item.reason));
     if let Some(item) = item {
-        let table = render::resources::table(std::slice::from_ref(item), false);
+        let table = render::resources::table(std::slice::from_ref(item), Screen::PLAIN);
         assert!(table.contains(&item.reason), "the table shows the reason: {table}");
         assert!(
             reason.is_none() || !item.ready,
             "an unsettled intent makes the resource not ready: {item:?}"
         );
-        let described = render::resources::describe(item, false);
+        let described = render::resources::describe(item, Screen::PLAIN);
         assert!(
             described.contains(&item.reason),
             "`describe` shows the reason of `get`: {described}"
@@ -266,7 +267,7 @@ fn of_resource(item: Option<&ResourceView>, truth: &Seen) -> Seen {
 
 fn of_list(intents: &IntentsView, key: &Key, truth: &Seen) -> Seen {
     let intent = of_items(&serde_json::to_value(intents).unwrap(), key);
-    let told = render::intents::text(intents, false);
+    let told = render::intents::text(intents, Screen::PLAIN);
     assert!(intent.is_none() || told.contains(&key.short()), "{told}");
     assert!(intent.is_none() || !told.contains("Every intent is settled"), "{told}");
     Seen { intent, states: truth.states.clone(), reason: truth.reason.clone() }

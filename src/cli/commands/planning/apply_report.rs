@@ -55,7 +55,7 @@ pub(crate) fn print_effect(happened: &EffectReport, out: Printer) {
 /// Shows the plan and asks for agreement; without a terminal `--yes` is required.
 pub(crate) fn confirm(before: &PlanView, args: &ApplyArgs, out: Printer) -> CommandResult<bool> {
     let refusal = ("reckon::apply::unconfirmed", "review the plan, then run `reckon apply --yes`");
-    out.agree(args.yes, || render::plan::text(before, out.color), refusal, "Apply this plan?")
+    out.agree(args.yes, || render::plan::text(before, out.screen), refusal, "Apply this plan?")
 }
 
 pub(crate) fn show(plan: &PlanView, done: &[EffectReport], out: Printer) -> CommandResult<()> {

@@ -218,7 +218,7 @@ fn confirm_plan(plan: &PlanView, yes: bool, out: Printer) -> CommandResult<bool>
     let refusal =
         ("reckon::approve::unconfirmed", "review the plan, then repeat the command with --yes");
     let question = "Approve this plan, for these steps and at most these amounts?";
-    out.agree(yes, || render::plan::text(plan, out.color), refusal, question)
+    out.agree(yes, || render::plan::text(plan, out.screen), refusal, question)
 }
 
 fn not_approved(answer: &PlanApprovalResult) -> CommandFailure {

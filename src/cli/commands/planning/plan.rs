@@ -129,7 +129,7 @@ pub(crate) fn show(plan: &PlanView, out: Printer) -> CommandResult<()> {
     if out.form == Output::Markdown {
         return out.text(&render::plan::markdown(plan));
     }
-    out.result(plan, || render::plan::text(plan, out.color))
+    out.result(plan, || render::plan::text(plan, out.screen))
 }
 
 /// Returns exit code 3 if a step waits for a person.
@@ -202,7 +202,7 @@ pub(crate) fn show_saved(args: &ShowArgs, out: Printer) -> CommandResult {
         out.text(&render::plan::saved_markdown(&saved, &name))?;
     } else {
         let view = render::plan::saved_view(&saved);
-        out.result(&view, || render::plan::saved_text(&saved, &name, out.color))?;
+        out.result(&view, || render::plan::saved_text(&saved, &name, out.screen))?;
     }
     Ok(if args.detailed_exitcode && saved.changes() { Exit::Pending } else { Exit::Done })
 }
