@@ -14,7 +14,7 @@ use crate::cli::args::options::{ChaosArgs, Cli, CliCommand, Output};
 use crate::cli::commands::planning::{apply, approve, plan};
 use crate::cli::commands::sandbox::command;
 use crate::cli::commands::{
-    documents, events, gateway_actions, hook_repl, hook_trials, hooks, import, init, links,
+    documents, events, gateway_actions, get, hook_repl, hook_trials, hooks, import, init, links,
     resources, store, why,
 };
 use crate::cli::context::machine;
@@ -119,6 +119,7 @@ pub(crate) fn run_simulator(args: &ChaosArgs, out: Printer) -> CommandResult {
 
 pub(crate) async fn run_command(cli: &Cli, out: Printer) -> CommandResult {
     let setup = || Context::load(cli, out);
+    check_output(cli)?;
     match &cli.command {
         CliCommand::Init(args) => init::run(cli, args, out).await,
         CliCommand::Chaos(_) => {
@@ -140,7 +141,7 @@ pub(crate) async fn run_command(cli: &Cli, out: Printer) -> CommandResult {
         CliCommand::Import(args) => import::run(&setup()?, args).await,
         CliCommand::Forget(args) => init::forget(&setup()?, args).await,
         CliCommand::Run(args) => Box::pin(run::run(cli, args, out)).await,
-        CliCommand::Get(args) => resources::run(&setup()?, args).await,
+        CliCommand::Get(args) => get::run(&setup()?, args).await,
         CliCommand::Describe(args) => resources::describe(&setup()?, args).await,
         CliCommand::Link(args) => links::run(&setup()?, args).await,
         CliCommand::Events(command) => events::run(&setup()?, command).await,
@@ -155,6 +156,17 @@ pub(crate) async fn run_command(cli: &Cli, out: Printer) -> CommandResult {
         CliCommand::Why(args) => why::run(&setup()?, args).await,
         CliCommand::Store(command) => store::run(&setup()?, command).await,
     }
+}
+
+/// Refuses the forms of lists for commands that print no list of resources.
+fn check_output(cli: &Cli) -> CommandResult<()> {
+    let is_list = matches!(cli.output, Output::Wide | Output::Name | Output::Csv);
+    if is_list && !matches!(cli.command, CliCommand::Get(_)) {
+        let what = "-o wide, name and csv are forms of `reckon get` alone";
+        return Err(CommandFailure::input("reckon::usage::output", what)
+            .help("write -o text, json or yaml"));
+    }
+    Ok(())
 }
 
 async fn run_hooks(setup: &Context, command: &HooksCommand) -> CommandResult {

@@ -18,6 +18,7 @@ pub mod commands {
     pub mod events;
     pub mod gateway_actions;
     pub mod gateway_fields;
+    pub mod get;
     pub mod hook_repl;
     pub mod hook_trials;
     pub mod hooks;

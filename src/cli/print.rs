@@ -54,7 +54,9 @@ impl Printer {
         text: impl FnOnce() -> String,
     ) -> CommandResult<()> {
         match self.form {
-            Output::Text | Output::Markdown => self.text(&text()),
+            Output::Text | Output::Markdown | Output::Wide | Output::Name | Output::Csv => {
+                self.text(&text())
+            }
             Output::Json => self.text(&crate::render::json(value)),
             Output::Yaml => self.text(&crate::render::yaml(value)),
         }

@@ -69,6 +69,8 @@ pub struct KindRow {
     pub health: fn(&StepCx<'_>, Option<&Manifest>, &Observed) -> Health,
     /// Returns the days on which money is due, from one on: twelve months of a schedule.
     pub due_payments: fn(&Value, from: NaiveDate) -> Vec<(NaiveDate, Money)>,
+    /// Returns the money of one payment of a spec; `None` for kinds that collect no money.
+    pub amount: Option<fn(&Value) -> Option<Money>>,
     /// Warns of dates in this spec that are before a day, where its object is to be created.
     pub overdue: fn(&Value, today: NaiveDate) -> Vec<Issue>,
     /// Returns the readings, in order, of facts that may have changed at the service. The spec is
@@ -102,6 +104,7 @@ impl KindRow {
             import_checks: |_, _| Ok(Vec::new()),
             health: |_, _, _| Health::healthy(),
             due_payments: |_, _| Vec::new(),
+            amount: None,
             overdue: |_, _| Vec::new(),
             refresh_reads: |_, _, _, _| Vec::new(),
         }

@@ -18,7 +18,7 @@ pub fn text(view: &EventsView, screen: Screen) -> String {
     } else {
         let columns = ["CREATED", "TYPE", "OBJECT", "STATUS", "EVENT"].map(Column::new);
         let lines = view.items.iter().map(|item| Line::from(row_cells(item).to_vec()));
-        push_table(&mut out, screen, &columns, &lines.collect::<Vec<_>>());
+        push_table(&mut out, screen, &columns, lines.collect());
     }
     let title = |text: &str| format!("\n{}", screen.bold(text));
     titled(&mut out, &title("Posted, not yet verified:"), &view.waiting, post_row);

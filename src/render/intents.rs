@@ -7,6 +7,14 @@ use crate::render::table::{Column, Line, push_table};
 use crate::render::words::{Screen, clean, push_line, value_text, wrap};
 
 const SENTENCE_WIDTH: usize = 80;
+const COLUMNS: [Column; 6] = [
+    Column::new("INTENT"),
+    Column::new("RESOURCE").elastic(),
+    Column::new("EFFECT"),
+    Column::new("STATE"),
+    Column::new("SENT").dispensable(),
+    Column::new("SINCE").dispensable(),
+];
 
 pub fn resolve_result(resolved: &ResolveResult) -> String {
     match resolved {
@@ -35,9 +43,7 @@ pub fn text(view: &IntentsView, screen: Screen) -> String {
         super::actions::unknown_objects(&mut out, view);
     }
     if !view.items.is_empty() {
-        let columns = ["INTENT", "RESOURCE", "EFFECT", "STATE", "SENT", "SINCE"].map(Column::new);
-        let lines: Vec<Line> = view.items.iter().map(row).collect();
-        push_table(&mut out, screen, &columns, &lines);
+        push_table(&mut out, screen, &COLUMNS, view.items.iter().map(row).collect());
         for item in &view.items {
             advice(&mut out, screen, item);
         }
@@ -107,7 +113,7 @@ fn recreated(out: &mut String, screen: Screen, view: &IntentsView) {
     }
     let lines = view.remade.iter();
     let lines = lines.map(|one| Line::from(vec![clean(&one.intent), clean(&one.key.short())]));
-    push_table(out, screen, &["INTENT", "MADE AGAIN"].map(Column::new), &lines.collect::<Vec<_>>());
+    push_table(out, screen, &["INTENT", "MADE AGAIN"].map(Column::new), lines.collect());
     out.push('\n');
     sentence(
         out,

@@ -10,6 +10,7 @@ pub mod metrics;
 pub mod overview;
 pub mod plan;
 pub mod progress;
+pub mod resource_list;
 pub mod resources;
 mod table;
 pub mod why;

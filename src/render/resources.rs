@@ -1,14 +1,11 @@
-//! Renders resources for people: a table of many, or everything about one. Renders help for authors
-//! of documents, too: the meaning of a kind or a field, and a sealed secret as YAML to paste.
+//! Renders everything about one resource. Renders help for authors of documents, too: the meaning of a kind or a field, and a sealed secret as YAML to paste.
 
-use owo_colors::Style;
 use serde_json::Value;
 
 use crate::base::wording::count_noun;
 use crate::engine::protocol::payers::{PaymentView, PaymentsView};
 use crate::engine::protocol::views::{Confidence, ResourceView};
 use crate::model::state::health::Condition;
-use crate::render::table::{Column, Line, push_table};
 use crate::render::words::{
     Screen, clean, file_place, format_amount, or_not_known, push_line, resource_key, value_text,
     wrap,
@@ -17,54 +14,6 @@ use crate::spec::explain::Explanation;
 
 const SENTENCE_WIDTH: usize = 76;
 const LABEL_WIDTH: usize = 16;
-
-const COLUMNS: [Column; 6] = [
-    Column::new("KIND"),
-    Column::new("NAME"),
-    Column::new("READY"),
-    Column::new("REASON"),
-    Column::new("LAST KNOWN"),
-    Column::new("REMOTE ID"),
-];
-
-pub fn table(items: &[ResourceView], screen: Screen) -> String {
-    if items.is_empty() {
-        return "There are no resources.\n".to_owned();
-    }
-    let lines = items.iter().map(|item| {
-        let style = if item.ready { Style::new() } else { Style::new().yellow() };
-        Line { cells: resource_cells(item), style }
-    });
-    let mut out = String::new();
-    push_table(&mut out, screen, &COLUMNS, &lines.collect::<Vec<_>>());
-    out
-}
-
-fn resource_cells(item: &ResourceView) -> Vec<String> {
-    let name = match item.namespace.as_str() {
-        "default" => clean(&item.name),
-        _ => clean(&format!("{}/{}", item.namespace, item.name)),
-    };
-    let known = item.last_known.as_deref().map_or_else(|| "-".to_owned(), to_minute);
-    let remote = item.remote_id.as_deref().map_or_else(|| "-".to_owned(), clean);
-    let ready = match item.ready {
-        true => "yes",
-        // Without a document there is no state that the object could match.
-        false if item.has_no_document() => "-",
-        false => "no",
-    };
-    vec![clean(&item.kind), name, ready.to_owned(), clean(&item.reason), known, remote]
-}
-
-/// Renders a timestamp as `2026-11-20 12:00Z`; other text stays as it is.
-fn to_minute(time: &str) -> String {
-    match (time.get(..10), time.get(10..11), time.get(11..16)) {
-        (Some(day), Some("T"), Some(minute)) if time.ends_with('Z') => {
-            clean(&format!("{day} {minute}Z"))
-        }
-        _ => clean(time),
-    }
-}
 
 pub fn describe(item: &ResourceView, screen: Screen) -> String {
     let mut out = screen.bold(&resource_key(&item.kind, &item.namespace, &item.name));

@@ -1,22 +1,52 @@
-//! Tables without borders.
+//! Tables without borders: left or right aligned, and fitted to the width of a terminal.
+//!
+//! A table that is too wide first loses its dispensable columns, the last one first. Then the texts
+//! of its elastic column are shortened in the middle, so that both ends of a name can be read.
 
-use comfy_table::{Table, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, Table, presets};
 use owo_colors::Style;
 
 use crate::render::words::{Screen, push_line};
 
 /// Spaces between two columns.
 const GAP: u16 = 2;
+/// The texts of an elastic column are never shorter than this.
+const ELASTIC_MIN: usize = 16;
 
-/// A column of a table.
+/// A column: its title, its alignment, and its treatment in a narrow terminal.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Column {
     title: &'static str,
+    is_right: bool,
+    fitting: Fitting,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fitting {
+    Fixed,
+    Elastic,
+    Dispensable,
 }
 
 impl Column {
+    /// Makes a column of texts, which is always shown whole.
     pub(super) const fn new(title: &'static str) -> Self {
-        Self { title }
+        Self { title, is_right: false, fitting: Fitting::Fixed }
+    }
+
+    /// Aligns its cells at their ends, as numbers are.
+    pub(super) const fn right(self) -> Self {
+        Self { is_right: true, ..self }
+    }
+
+    /// Lets a narrow terminal shorten its texts.
+    pub(super) const fn elastic(self) -> Self {
+        Self { fitting: Fitting::Elastic, ..self }
+    }
+
+    /// Lets a narrow terminal leave it out.
+    pub(super) const fn dispensable(self) -> Self {
+        Self { fitting: Fitting::Dispensable, ..self }
     }
 }
 
@@ -34,22 +64,133 @@ impl From<Vec<String>> for Line {
 }
 
 /// Renders a table, its header in bold.
-pub(super) fn push_table(out: &mut String, screen: Screen, columns: &[Column], lines: &[Line]) {
-    let table = table(columns, lines);
+pub(super) fn push_table(
+    out: &mut String,
+    screen: Screen,
+    columns: &[Column],
+    mut lines: Vec<Line>,
+) {
+    let shown = fit(columns, &mut lines, screen.width);
+    let table = table(columns, &lines, &shown);
     let styles = lines.iter().map(|line| line.style);
     for (row, style) in table.lines().zip([Style::new().bold()].into_iter().chain(styles)) {
         push_line!(out, "{}", screen.paint(style, row.trim_end()));
     }
 }
 
-fn table(columns: &[Column], lines: &[Line]) -> Table {
+fn table(columns: &[Column], lines: &[Line], shown: &[bool]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(columns.iter().map(|column| column.title));
     for line in lines {
         table.add_row(line.cells.iter());
     }
-    for column in table.column_iter_mut() {
-        column.set_padding((0, GAP));
+    for ((made, column), shown) in table.column_iter_mut().zip(columns).zip(shown) {
+        made.set_padding((0, GAP));
+        if column.is_right {
+            made.set_cell_alignment(CellAlignment::Right);
+        }
+        if !shown {
+            made.set_constraint(ColumnConstraint::Hidden);
+        }
     }
     table
+}
+
+/// Returns which columns are shown, and shortens the texts of the elastic one where that is not enough.
+fn fit(columns: &[Column], lines: &mut [Line], width: Option<usize>) -> Vec<bool> {
+    let mut shown = vec![true; columns.len()];
+    let Some(width) = width else { return shown };
+    let widths = table(columns, lines, &shown).column_max_content_widths();
+    let total = |shown: &[bool]| {
+        let wide = widths.iter().zip(shown).filter(|(_, shown)| **shown);
+        let wide = wide.map(|(wide, _)| usize::from(wide.saturating_add(GAP)));
+        wide.sum::<usize>().saturating_sub(usize::from(GAP))
+    };
+    for (at, _) in
+        columns.iter().enumerate().rev().filter(|(_, one)| one.fitting == Fitting::Dispensable)
+    {
+        if total(&shown) > width
+            && let Some(one) = shown.get_mut(at)
+        {
+            *one = false;
+        }
+    }
+    let Some(at) = columns.iter().position(|one| one.fitting == Fitting::Elastic) else {
+        return shown;
+    };
+    let present = widths.get(at).copied().map_or(0, usize::from);
+    let most = present.saturating_sub(total(&shown).saturating_sub(width)).max(ELASTIC_MIN);
+    for cell in lines.iter_mut().filter_map(|line| line.cells.get_mut(at)) {
+        *cell = shorten(cell, most);
+    }
+    shown
+}
+
+/// Returns a text of at most this many characters, with `…` in place of its middle.
+fn shorten(text: &str, most: usize) -> String {
+    let length = text.chars().count();
+    if length <= most {
+        return text.to_owned();
+    }
+    let kept = most.saturating_sub(1);
+    let after = kept.div_ceil(2);
+    let head: String = text.chars().take(kept.saturating_sub(after)).collect();
+    let end = length.saturating_sub(after);
+    let tail: String = text.chars().skip(end).collect();
+    format!("{head}…{tail}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COLUMNS: [Column; 4] = [
+        Column::new("NAME").elastic(),
+        Column::new("STATUS"),
+        Column::new("AMOUNT").right(),
+        Column::new("AGE").dispensable(),
+    ];
+
+    fn shown(width: Option<usize>) -> String {
+        let line = |cells: [&str; 4]| Line::from(cells.map(str::to_owned).to_vec());
+        let lines = vec![
+            line(["RecurringCharge/jane-retainer", "Active", "1250.00 USD", "3d"]),
+            line(["Invoice/jane", "WaitsFor", "5.00 USD", "12m"]),
+        ];
+        let mut out = String::new();
+        push_table(&mut out, Screen { width, ..Screen::PLAIN }, &COLUMNS, lines);
+        out
+    }
+
+    #[test]
+    fn a_table_is_as_wide_as_its_texts_where_nothing_limits_it() {
+        insta::assert_snapshot!(shown(None), @r"
+        NAME                           STATUS         AMOUNT  AGE
+        RecurringCharge/jane-retainer  Active    1250.00 USD  3d
+        Invoice/jane                   WaitsFor     5.00 USD  12m
+        ");
+    }
+
+    #[test]
+    fn a_narrow_terminal_loses_columns_first_and_then_the_middle_of_names() {
+        insta::assert_snapshot!(shown(Some(54)), @r"
+        NAME                           STATUS         AMOUNT
+        RecurringCharge/jane-retainer  Active    1250.00 USD
+        Invoice/jane                   WaitsFor     5.00 USD
+        ");
+        insta::assert_snapshot!(shown(Some(45)), @r"
+        NAME                    STATUS         AMOUNT
+        RecurringC…ne-retainer  Active    1250.00 USD
+        Invoice/jane            WaitsFor     5.00 USD
+        ");
+        assert!(shown(Some(45)).lines().all(|line| line.chars().count() <= 45));
+    }
+
+    #[test]
+    fn a_text_is_shortened_in_the_middle() {
+        assert_eq!(shorten("abcdef", 6), "abcdef");
+        assert_eq!(shorten("abcdef", 5), "ab…ef");
+        assert_eq!(shorten("äöüßéà", 4), "ä…éà");
+        assert_eq!(shorten("abcdef", 0), "…");
+    }
 }

@@ -1,6 +1,7 @@
 //! Formats small pieces of text for every view: money, values, places, and numbers of bytes. Text
 //! from files and from the service is made harmless here: it cannot control a terminal.
 
+use chrono::{DateTime, Utc};
 use owo_colors::{OwoColorize, Style};
 use serde_json::Value;
 
@@ -74,6 +75,29 @@ pub(super) fn resource_key(kind: &str, namespace: &str, name: &str) -> String {
 pub(super) fn file_place(file: Option<&str>, line: Option<usize>) -> Option<String> {
     let file = clean(file?);
     Some(line.map_or_else(|| file.clone(), |line| format!("{file}:{line}")))
+}
+
+/// Renders a timestamp as `2026-11-20 12:00Z`; other text stays as it is.
+pub(super) fn to_minute(time: &str) -> String {
+    match (time.get(..10), time.get(10..11), time.get(11..16)) {
+        (Some(day), Some("T"), Some(minute)) if time.ends_with('Z') => {
+            clean(&format!("{day} {minute}Z"))
+        }
+        _ => clean(time),
+    }
+}
+
+/// Seconds of each unit of an age, largest first.
+const AGE_UNITS: [(i64, &str); 3] = [(86_400, "d"), (3_600, "h"), (60, "m")];
+
+/// Renders the time since a moment in its largest unit: `45s`, `12m`, `3h`, `20d`.
+pub(super) fn age(now: DateTime<Utc>, then: DateTime<Utc>) -> String {
+    let seconds = now.signed_duration_since(then).num_seconds().max(0);
+    let unit = AGE_UNITS.into_iter().find_map(|(unit, word)| {
+        let count = seconds.checked_div(unit).filter(|count| *count > 0)?;
+        Some(format!("{count}{word}"))
+    });
+    unit.unwrap_or_else(|| format!("{seconds}s"))
 }
 
 /// Renders `125.00 USD`.
@@ -211,6 +235,23 @@ mod tests {
         assert_eq!(money_text(&of("USD")), "125.00 USD collected per occurrence (live)");
         assert_eq!(money_amount(&of("JPY")), "12500 JPY");
         assert_eq!(money_amount(&of("???")), "12500 minor units of ???");
+    }
+
+    #[test]
+    fn an_age_has_one_unit_and_is_never_negative() {
+        let now: DateTime<Utc> = "2030-01-31T12:00:00Z".parse().unwrap();
+        for (then, shown) in [
+            ("2030-01-31T12:00:01Z", "0s"),
+            ("2030-01-31T11:59:01Z", "59s"),
+            ("2030-01-31T11:59:00Z", "1m"),
+            ("2030-01-31T11:00:00Z", "1h"),
+            ("2030-01-30T12:00:01Z", "23h"),
+            ("2028-01-31T12:00:00Z", "731d"),
+        ] {
+            assert_eq!(age(now, then.parse().unwrap()), shown);
+        }
+        assert_eq!(to_minute("2030-01-31T11:59:01.000Z"), "2030-01-31 11:59Z");
+        assert_eq!(to_minute("soon"), "soon");
     }
 
     #[test]

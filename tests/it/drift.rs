@@ -41,10 +41,11 @@ fn confidence(engine: &Engine, name: &str) -> Option<Confidence> {
 }
 
 fn resource(engine: &Engine, name: &str) -> ResourceView {
-    let Reply::Resources(all) = engine.answer(EngineQuery::Resources).unwrap() else {
+    let Reply::Resources(all) = engine.answer(EngineQuery::Resources(Box::default())).unwrap()
+    else {
         panic!("unexpected response")
     };
-    all.into_iter().find(|one| one.name == name).unwrap()
+    all.items.into_iter().find(|one| one.name == name).unwrap()
 }
 
 /// Returns the reason and the message of the condition `Synced`.

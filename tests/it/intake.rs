@@ -358,7 +358,7 @@ async fn neither_the_token_nor_the_link_is_anywhere_but_in_the_vault() {
             assert_eq!(browse(daemon, "POST", &link(0, 7), &body).await.0, 303);
             for question in [
                 EngineQuery::Plan,
-                EngineQuery::Resources,
+                EngineQuery::Resources(Box::default()),
                 EngineQuery::Resource(jane()),
                 EngineQuery::Intents,
             ] {

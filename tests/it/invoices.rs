@@ -271,7 +271,7 @@ async fn a_portal_link_is_made_when_asked_for_and_shows_nowhere() {
     let views = format!(
         "{:?}{:?}{:?}",
         engine.view().plan_view(),
-        engine.answer(EngineQuery::Resources).unwrap(),
+        engine.answer(EngineQuery::Resources(Box::default())).unwrap(),
         engine.answer(EngineQuery::Resource(key)).unwrap(),
     );
     assert!(!views.contains(&hash) && !views.contains("/contacts/"), "{views}");

@@ -393,7 +393,9 @@ async fn no_code_and_no_secret_of_an_applicant_is_in_the_journal_the_index_or_a_
             let code = body["events"][0]["data"]["auth_code"].as_str().expect("a code");
             canaries.plant("the code", code);
         }
-        for question in [EngineQuery::Plan, EngineQuery::Resources, EngineQuery::Intents] {
+        for question in
+            [EngineQuery::Plan, EngineQuery::Resources(Box::default()), EngineQuery::Intents]
+        {
             let reply = daemon.control.ask(question).await.unwrap();
             said.push_str(&serde_json::to_string(&reply).unwrap());
         }

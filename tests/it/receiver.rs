@@ -128,7 +128,10 @@ async fn a_tree_that_takes_long_to_read_keeps_nothing_else_waiting() {
         let posted = approval(&outside, &reference, &code);
         let answer = public_router(control.clone(), &outside).oneshot(posted).await.unwrap();
         assert_eq!(answer.status().as_u16(), 200);
-        assert!(matches!(control.ask(EngineQuery::Resources).await, Ok(Reply::Resources(_))));
+        assert!(matches!(
+            control.ask(EngineQuery::Resources(Box::default())).await,
+            Ok(Reply::Resources(_))
+        ));
         world.write(&tree().replace("name: jane", "name: joan"));
         let mut plan = std::pin::pin!(control.ask(EngineQuery::Plan));
         let early = tokio::time::timeout(Duration::from_millis(20), &mut plan).await;

@@ -345,7 +345,7 @@ fn a_name_or_path_that_names_nothing_is_a_mistake_with_the_nearest_one() {
         (&["plan", "spec"], "did you mean specs?"),
         (&["plan", "--target", "Invoice/jane-frst"], "did you mean Invoice/jane-first?"),
         (&["get", "Invoice/jane-frst"], "did you mean Invoice/jane-first?"),
-        (&["get", "Invoice/nope"], "list its resources: `reckon get Invoice`"),
+        (&["get", "Invoice/nope"], "list all resources with `reckon get`"),
         (&["describe", "Invoice/nope"], "list all resources with `reckon get`"),
     ] {
         let output = reckon(folder.path(), arguments);

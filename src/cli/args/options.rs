@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::base::id::Key;
+use crate::base::id::{Key, Name};
 use crate::base::money::Money;
 use crate::cli::args::events::{EventsCommand, HooksCommand};
 use crate::cli::args::gateway_actions::GatewayCommand;
@@ -52,6 +52,12 @@ pub enum Output {
     Yaml,
     /// For pull requests (plan alone; elsewhere as text).
     Markdown,
+    /// Text with more columns (get alone).
+    Wide,
+    /// One name a line (get alone).
+    Name,
+    /// A table for a spreadsheet (get alone).
+    Csv,
 }
 
 /// Commands of `reckon`.
@@ -285,6 +291,22 @@ pub struct GetArgs {
     /// List only this kind, or this one resource.
     #[arg(value_name = "KIND[/NAME]")]
     pub what: Option<String>,
+    /// List only resources whose documents have these labels: KEY=VALUE, KEY!=VALUE or KEY, with
+    /// commas between them.
+    #[arg(short = 'l', long, value_name = "LABELS")]
+    pub labels: Option<String>,
+    /// List only resources of this namespace.
+    #[arg(short = 'n', long, value_name = "NAME")]
+    pub namespace: Option<Name>,
+    /// List only this merchant and its resources.
+    #[arg(long, value_name = "NAME")]
+    pub merchant: Option<String>,
+    /// List only resources that are not ready.
+    #[arg(long)]
+    pub not_ready: bool,
+    /// Print the list, then each resource that changes, until a signal ends it.
+    #[arg(short = 'w', long)]
+    pub watch: bool,
 }
 
 /// Argument that names one resource.

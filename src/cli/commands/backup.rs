@@ -12,7 +12,7 @@ use crate::base::clock::{Clock, SystemClock};
 use crate::base::id::Key;
 use crate::base::wording::count_noun;
 use crate::cli::args::store::{BackupArgs, ReleaseArgs, RestoreArgs};
-use crate::cli::commands::resources;
+use crate::cli::commands::get;
 use crate::cli::context::machine::{self, counter};
 use crate::cli::context::open::Context;
 use crate::cli::context::session::{StateSession, daemon};
@@ -251,7 +251,7 @@ fn restore_text(report: &RestoreOutput) -> String {
 }
 
 pub(crate) async fn release(setup: &Context, args: &ReleaseArgs) -> CommandResult {
-    let keys = args.what.iter().map(|text| resources::parse_resource_or_action(text));
+    let keys = args.what.iter().map(|text| get::parse_resource_or_action(text));
     let keys: Vec<Key> = keys.collect::<Result<_, _>>()?;
     if let Some(other) = keys.iter().find(|key| args.done && !is_action(key)) {
         let what = format!("{} is not an action of a hook", other.short());

@@ -149,7 +149,7 @@ async fn tail(setup: &Context, args: &EventsListArgs) -> CommandResult {
                     setup.out.text(&serde_json::to_string(item).map_err(CommandFailure::bug)?)?;
                 }
             }
-            Output::Text | Output::Markdown => {
+            Output::Text | Output::Markdown | Output::Wide | Output::Name | Output::Csv => {
                 setup.out.text(&render::events::event_lines(&view.items, setup.out.screen))?;
             }
         }

@@ -155,7 +155,9 @@ impl Prompt<'_> {
     fn print(&self, value: &serde_json::Value, text: impl FnOnce() -> String) -> CommandResult<()> {
         match self.out.form {
             Output::Json | Output::Yaml => self.out.text(&value.to_string()),
-            Output::Text | Output::Markdown => self.out.text(&text()),
+            Output::Text | Output::Markdown | Output::Wide | Output::Name | Output::Csv => {
+                self.out.text(&text())
+            }
         }
     }
 }

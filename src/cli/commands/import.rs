@@ -11,7 +11,7 @@ use crate::base::folder::PathError;
 use crate::base::folder_location::FolderLocation;
 use crate::base::id::Key;
 use crate::cli::args::resources::{ImportArgs, ImportList};
-use crate::cli::commands::resources::parse_resource;
+use crate::cli::commands::get::parse_resource;
 use crate::cli::context::machine::below;
 use crate::cli::context::open::Context;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};

@@ -11,7 +11,7 @@ use crate::base::clock::{Clock, SystemClock};
 use crate::base::id::RemoteId;
 use crate::cli::args::options::{Cli, InitArgs};
 use crate::cli::args::resources::ForgetArgs;
-use crate::cli::commands::resources::parse_resource;
+use crate::cli::commands::get::parse_resource;
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::context::state_handle::StateHandle;

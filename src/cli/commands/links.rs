@@ -20,7 +20,7 @@ use crate::base::secret::Secret;
 use crate::cli::args::events::UrlsArgs;
 use crate::cli::args::resources::{AttachArgs, LinkArgs};
 use crate::cli::commands::gateway_actions;
-use crate::cli::commands::resources::parse_resource;
+use crate::cli::commands::get::parse_resource;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::{StateSession, daemon};
 use crate::cli::exit::{CommandFailure, CommandResult};

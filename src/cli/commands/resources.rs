@@ -1,16 +1,13 @@
-//! `get` and `describe`: list resources and show their state. `intents`: unsettled effects, contacts
+//! `describe`: shows the state of a resource. `intents`: unsettled effects, contacts
 //! that were created again, and their settlement by a person. `suspend` and `resume`: stop new effects
 //! of a resource, and let them go on.
 
-use serde::Serialize;
-
 use crate::base::clock::{Clock, SystemClock};
-use crate::base::id::Key;
-use crate::base::wording::nearest;
-use crate::cli::args::options::{GetArgs, ResourceArgs};
+use crate::cli::args::options::ResourceArgs;
 use crate::cli::args::resources::{
     DismissArgs, IntentsArgs, IntentsCommand, ResolveArgs, ResumeArgs, SuspendArgs,
 };
+use crate::cli::commands::get::parse_resource;
 use crate::cli::context::open::Context;
 use crate::cli::context::selection;
 use crate::cli::context::session::StateSession;
@@ -18,103 +15,11 @@ use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::print::Printer;
 use crate::control::requests::{DismissOrphan, Resolve, Suspend};
 use crate::engine::protocol::actions::{ManualResolution, ResolveResult};
-use crate::engine::protocol::query::{IntentsQuery, ResourceQuery, ResourcesQuery};
-use crate::engine::protocol::views::ResourceView;
-use crate::kinds::register::KINDS;
-use crate::model::effect::is_action;
+use crate::engine::protocol::query::{IntentsQuery, ResourceQuery};
 use crate::model::operator::{
     REASON_LENGTH_MAX, RemainingSuspension, SuspensionRequest, SuspensionResult,
 };
 use crate::render;
-
-/// Output of `get -o json` (design.md part 4).
-#[derive(Debug, Serialize)]
-struct GetOutput {
-    items: Vec<ResourceView>,
-}
-
-pub(crate) async fn run(setup: &Context, args: &GetArgs) -> CommandResult {
-    let wanted = args.what.as_deref().map(parse_filter).transpose()?;
-    let mut items = setup.query(ResourcesQuery).await?;
-    if let Some(wanted) = wanted {
-        wanted.check(&items)?;
-        items.retain(|item| wanted.matches(item));
-    }
-    let items = GetOutput { items };
-    setup.out.finish(&items, || render::resources::table(&items.items, setup.out.screen))
-}
-
-enum GetFilter {
-    Kind(&'static str),
-    One(Key),
-}
-
-impl GetFilter {
-    /// Refuses a name that no resource has.
-    fn check(&self, items: &[ResourceView]) -> CommandResult<()> {
-        if let Self::One(key) = self
-            && !items.iter().any(|item| self.matches(item))
-        {
-            return Err(unknown_resource(key, items));
-        }
-        Ok(())
-    }
-
-    fn matches(&self, item: &ResourceView) -> bool {
-        match self {
-            Self::Kind(kind) => item.kind == *kind,
-            Self::One(key) => item.is_of(key),
-        }
-    }
-}
-
-/// Returns the failure of an unknown name, with the nearest name of its kind.
-fn unknown_resource(key: &Key, items: &[ResourceView]) -> CommandFailure {
-    let same_kind = items.iter().filter(|item| item.kind == key.kind.as_str());
-    let keys = same_kind.filter_map(|item| {
-        format!("{}/{}/{}", item.kind, item.namespace, item.name).parse::<Key>().ok()
-    });
-    let names: Vec<String> = keys.map(|key| key.short()).collect();
-    let help = match nearest(&key.short(), names.iter().map(String::as_str)) {
-        Some(name) => format!("did you mean {name}?"),
-        None => format!("list its resources: `reckon get {}`", key.kind),
-    };
-    let what = format!("no such resource: {}", key.short());
-    CommandFailure::input("reckon::usage::unknown_resource", what).help(help)
-}
-
-/// Parses `KIND` or `KIND/NAME`; a kind in any case, singular or plural.
-fn parse_filter(text: &str) -> CommandResult<GetFilter> {
-    let (kind, rest) = text.split_once('/').map_or((text, None), |(kind, rest)| (kind, Some(rest)));
-    let plain = |name: &str| name.to_lowercase().trim_end_matches('s').replace(['-', '_'], "");
-    let row = KINDS.iter().find(|row| plain(row.name) == plain(kind));
-    let row = row.ok_or_else(|| {
-        let names: Vec<&str> = KINDS.iter().map(|row| row.name).collect();
-        CommandFailure::input("reckon::usage::kind", format!("there is no kind {kind:?}"))
-            .help(format!("write one of {}", names.join(", ")))
-    })?;
-    let Some(rest) = rest else { return Ok(GetFilter::Kind(row.name)) };
-    let key = format!("{}/{rest}", row.name).parse();
-    let key = key.map_err(|error| CommandFailure::input("reckon::usage::key", error))?;
-    Ok(GetFilter::One(key))
-}
-
-/// Parses `KIND/NAME` as `get` does.
-pub(crate) fn parse_resource(text: &str) -> CommandResult<Key> {
-    match parse_filter(text)? {
-        GetFilter::One(key) => Ok(key),
-        GetFilter::Kind(kind) => {
-            let what = format!("{kind} is a kind, and one resource is needed");
-            Err(CommandFailure::input("reckon::usage::key", what)
-                .help(format!("write {kind}/NAME or {kind}/NAMESPACE/NAME")))
-        }
-    }
-}
-
-/// Parses `KIND/NAME` as `get` does, and `Action/NAME` as `events failed` writes it.
-pub(crate) fn parse_resource_or_action(text: &str) -> CommandResult<Key> {
-    text.parse::<Key>().ok().filter(is_action).map_or_else(|| parse_resource(text), Ok)
-}
 
 pub(crate) async fn describe(setup: &Context, args: &ResourceArgs) -> CommandResult {
     let found = setup.query(ResourceQuery(args.key.clone())).await?;

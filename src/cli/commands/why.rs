@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::base::id::{IntentId, Key};
 use crate::cli::args::options::WhyArgs;
-use crate::cli::commands::resources;
+use crate::cli::commands::get;
 use crate::cli::context::git::program::Git;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::daemon;
@@ -123,7 +123,7 @@ fn resource(text: &str) -> CommandResult<Option<Key>> {
     }
     let named = text.split_once(':').map_or(text, |(_, named)| named);
     let named = named.split_once(';').map_or(named, |(named, _)| named);
-    resources::parse_resource_or_action(named).map(Some)
+    get::parse_resource_or_action(named).map(Some)
 }
 
 enum TrailSource<'a> {

@@ -21,7 +21,7 @@ async fn serve_at(below: &str) -> Served {
     let control = engine(|question| match question {
         EngineQuery::Overview => Reply::Overview(overview()),
         EngineQuery::Status
-        | EngineQuery::Resources
+        | EngineQuery::Resources(_)
         | EngineQuery::Resource(_)
         | EngineQuery::Metrics
         | EngineQuery::Intents

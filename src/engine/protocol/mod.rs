@@ -9,4 +9,5 @@ pub mod input;
 pub mod intents;
 pub mod payers;
 pub mod query;
+pub mod resources;
 pub mod views;

@@ -13,6 +13,7 @@ use crate::engine::protocol::events::{EventView, EventsView, EventsWanted, Resyn
 use crate::engine::protocol::hooks::{HooksView, TrialRunQuery};
 use crate::engine::protocol::intents::IntentsView;
 use crate::engine::protocol::payers::{IntakeTerms, SecretLink};
+use crate::engine::protocol::resources::{ResourceFilter, ResourceList};
 use crate::engine::protocol::views::{Overview, PlanView, ResourceView, UnknownName};
 use crate::model::operator::{Rotation, StepSelection, SuspensionResult, WebhookAddress};
 use crate::model::record::Rekeyed;
@@ -25,7 +26,7 @@ use crate::store::state::compact::CompactionResult;
 pub enum EngineQuery {
     Overview,
     Status,
-    Resources,
+    Resources(Box<ResourceFilter>),
     /// One resource with all its properties.
     Resource(Key),
     Metrics,
@@ -72,7 +73,7 @@ impl EngineQuery {
 pub enum Reply {
     Overview(Overview),
     Status(Box<StatusView>),
-    Resources(Vec<ResourceView>),
+    Resources(ResourceList),
     Resource(Option<Box<ResourceView>>),
     Metrics(Box<Metrics>),
     Intents(IntentsView),
@@ -185,7 +186,9 @@ macro_rules! queries {
 queries! {
     OverviewQuery -> Overview: EngineQuery::Overview, Reply::Overview(view) => view;
     StatusQuery -> StatusView: EngineQuery::Status, Reply::Status(view) => *view;
-    ResourcesQuery -> Vec<ResourceView>: EngineQuery::Resources, Reply::Resources(items) => items;
+    ResourcesQuery(filter: ResourceFilter) -> Result<ResourceList, Vec<UnknownName>>:
+        EngineQuery::Resources(Box::new(filter)),
+        Reply::Resources(list) => Ok(list), Reply::Unknown(names) => Err(names);
     ResourceQuery(key: Key) -> Option<ResourceView>:
         EngineQuery::Resource(key), Reply::Resource(found) => found.map(|view| *view);
     MetricsQuery -> Metrics: EngineQuery::Metrics, Reply::Metrics(metrics) => *metrics;

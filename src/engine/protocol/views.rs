@@ -82,6 +82,18 @@ pub struct ResourceView {
     pub confidence: Option<Confidence>,
     /// Time at which the service last showed the known state; only if this process read it.
     pub verified_at: Option<String>,
+    /// The merchant that it belongs to, as `Merchant/acme`.
+    #[serde(default)]
+    pub merchant: Option<String>,
+    /// The labels of its document.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+    /// Minor units of the invoice, or of each payment of a recurring charge.
+    #[serde(default)]
+    pub amount: Option<i64>,
+    /// ISO 4217.
+    #[serde(default)]
+    pub currency: Option<String>,
     /// The newest payment or attempt, and the next payment; only for resources that collect money.
     pub payments: Option<Box<PaymentsView>>,
     /// Number of times it was made again without proof that the first try failed.

@@ -25,9 +25,10 @@ impl EngineView<'_> {
         Ok(match question {
             EngineQuery::Overview => Reply::Overview(self.overview()),
             EngineQuery::Status => Reply::Status(Box::new(self.status()?)),
-            EngineQuery::Resources => Reply::Resources(
-                self.planner.steps().map(|step| self.resource_view(step)).collect(),
-            ),
+            EngineQuery::Resources(filter) => match self.resources(&filter) {
+                Ok(list) => Reply::Resources(list),
+                Err(unknown) => Reply::Unknown(unknown),
+            },
             EngineQuery::Resource(key) => Reply::Resource(self.resource(&key).map(Box::new)),
             EngineQuery::Metrics => Reply::Metrics(Box::new(self.metrics()?)),
             EngineQuery::Intents => Reply::Intents(self.intents()?),

@@ -1,18 +1,22 @@
 //! Resources as plain data, with their payments, and the suspensions in effect.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
+use crate::base::money::Money;
 use crate::engine::protocol::payers::{PaymentView, PaymentsView};
-use crate::engine::protocol::views::ResourceView;
+use crate::engine::protocol::resources::{ResourceFilter, ResourceList};
+use crate::engine::protocol::views::{ResourceView, UnknownName};
 use crate::engine::queries::conditions::{self, failure_reason};
 use crate::engine::scheduler::backoff::{instant_of, time_to_next_quarter};
 use crate::engine::view::EngineView;
 use crate::kinds::planning::step::MERCHANT;
+use crate::kinds::register;
 use crate::model::plan::{Reason, Step};
 use crate::model::state::health::{Payment, Payments};
 use crate::model::state::observed::Observed;
@@ -34,6 +38,45 @@ impl EngineView<'_> {
         Some(view)
     }
 
+    /// Returns the resources that a filter selects. A filter by name or kind looks at no other.
+    ///
+    /// # Errors
+    /// No resource has the name, or no merchant has it.
+    pub(crate) fn resources(
+        &self,
+        filter: &ResourceFilter,
+    ) -> Result<ResourceList, Vec<UnknownName>> {
+        let known = |key: &Key| self.planner.step(key).is_some();
+        let named = || filter.key.iter().chain(&filter.merchant);
+        if !named().all(known) {
+            let keys = self.planner.steps().map(|step| &step.key);
+            return Err(UnknownName::among(named(), known, keys));
+        }
+        let steps: Box<dyn Iterator<Item = &Arc<Step>>> = match (&filter.key, &filter.kind) {
+            (Some(key), _) => Box::new(self.planner.step(key).into_iter()),
+            (None, Some(kind)) => Box::new(self.planner.steps_of_kind(kind.as_str())),
+            (None, None) => Box::new(self.planner.steps()),
+        };
+        let items = steps.filter(|step| self.is_selected(step, filter));
+        let items = items.map(|step| self.resource_view(step)).collect();
+        Ok(ResourceList { items, at: self.shared.now() })
+    }
+
+    fn is_selected(&self, step: &Step, filter: &ResourceFilter) -> bool {
+        let ResourceFilter { kind, key: _, namespace, merchant, labels, not_ready } = filter;
+        let manifest = self.known_state.desired().manifests.get(&step.key);
+        let none = BTreeMap::new();
+        let own = manifest.map_or(&none, |manifest| &manifest.labels);
+        kind.as_ref().is_none_or(|kind| step.key.kind == *kind)
+            && namespace.as_ref().is_none_or(|space| step.key.namespace == *space)
+            && labels.iter().all(|term| term.is_satisfied(own))
+            && !(*not_ready && step.is_ready())
+            && merchant.as_ref().is_none_or(|merchant| {
+                step.key == *merchant
+                    || blocks::owner(self.known_state, &step.key).as_ref() == Some(merchant)
+            })
+    }
+
     /// Returns one resource as in a list.
     pub(crate) fn resource_view(&self, step: &Step) -> ResourceView {
         let observed = self.known_state.observed(&step.key);
@@ -51,6 +94,8 @@ impl EngineView<'_> {
             confidence: confidence.as_ref().map(|(confidence, _)| *confidence),
         };
         let (reason, message) = headline(&known);
+        let manifest = self.known_state.desired().manifests.get(&step.key);
+        let amount = self.amount(&step.key, observed.as_deref());
         ResourceView {
             kind: step.key.kind.to_string(),
             namespace: step.key.namespace.to_string(),
@@ -65,10 +110,23 @@ impl EngineView<'_> {
             line: step.place.as_ref().map(|(_, line)| *line),
             last_known: observed.as_ref().map(|observed| timestamp(&observed.at)),
             confidence: known.confidence,
+            merchant: blocks::owner(self.known_state, &step.key).map(|merchant| merchant.short()),
+            labels: manifest.map(|manifest| manifest.labels.clone()).unwrap_or_default(),
+            amount: amount.map(Money::minor),
+            currency: amount.map(|money| money.currency().to_string()),
             verified_at: confidence.and_then(|(_, at)| at),
             payments: observed.as_deref().and_then(payments_view),
             possible_orphans: observed.as_ref().map_or(0, |observed| observed.recreated),
             facts: BTreeMap::new(),
+        }
+    }
+
+    /// Returns the money of one payment: of the document, or of the object without a document.
+    fn amount(&self, key: &Key, observed: Option<&Observed>) -> Option<Money> {
+        let amount = register::find(key.kind.as_str())?.amount?;
+        match self.known_state.desired().manifest(key) {
+            Some(manifest) => amount(&manifest.spec),
+            None => amount(&observed?.applied.as_ref()?.spec),
         }
     }
 

@@ -18,6 +18,11 @@ use crate::base::id::Key;
 use crate::control::handle::Control;
 use crate::control::protocol::{BEAT, ControlError, VERSION, VERSION_HEADER};
 use crate::engine::protocol::diagnostics::{Metrics, StatusView};
+use crate::engine::protocol::query::Query;
+use crate::engine::protocol::views::UnknownName;
+
+/// Time limit of an engine's answer; the engine is busy with files as a rule, never with calls.
+const ANSWER_MAX: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Clone)]
 pub(crate) struct AppState {
@@ -72,6 +77,29 @@ impl<T: Clone> SharedAnswer<T> {
     }
 }
 
+impl AppState {
+    /// Responds with the engine's answer to a query.
+    pub(super) async fn respond<Q: Query>(
+        &self,
+        query: Q,
+        made: impl FnOnce(Q::Answer) -> Response,
+    ) -> Response {
+        respond(self.control.ask(query), made).await
+    }
+}
+
+/// Responds with an answer of the engine, or that it gave none in time.
+pub(super) async fn respond<T>(
+    asked: impl Future<Output = Result<T, ControlError>>,
+    made: impl FnOnce(T) -> Response,
+) -> Response {
+    match tokio::time::timeout(ANSWER_MAX, asked).await {
+        Ok(Ok(answer)) => made(answer),
+        Ok(Err(why)) => no_answer(&why),
+        Err(_) => too_slow(ANSWER_MAX),
+    }
+}
+
 /// Responds 200 with a body.
 pub(crate) fn ok(body: &impl Serialize) -> Response {
     json(StatusCode::OK, body)
@@ -110,7 +138,12 @@ pub(crate) async fn no_such_path() -> Response {
 }
 
 pub(crate) fn no_such_resource(key: &Key) -> Response {
-    let message = format!("no such resource: {key}");
+    no_such_resources(&[UnknownName { key: key.clone(), nearest: None }])
+}
+
+pub(crate) fn no_such_resources(unknown: &[UnknownName]) -> Response {
+    let names: Vec<String> = unknown.iter().map(|one| one.key.to_string()).collect();
+    let message = format!("no such resource: {}", names.join(" or "));
     let help = "list all resources with /api/v1/resources";
     refuse(StatusCode::NOT_FOUND, "no_such_resource", message, help)
 }

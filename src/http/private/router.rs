@@ -8,11 +8,9 @@
 mod tests;
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use axum::body::Bytes;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{DefaultBodyLimit, Path, Query, State};
+use axum::extract::{DefaultBodyLimit, Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use axum::routing::{get, post};
@@ -30,17 +28,14 @@ use crate::engine::protocol::diagnostics::{Metrics, StatusView};
 use crate::engine::protocol::events::{EventsView, EventsWanted};
 use crate::engine::protocol::hooks::HooksView;
 use crate::engine::protocol::query::{
-    self, EventsQuery, IntentsQuery, MetricsQuery, PlanQuery, ResourceQuery, ResourcesQuery,
-    StatusQuery,
+    EventsQuery, IntentsQuery, MetricsQuery, PlanQuery, StatusQuery,
 };
-use crate::engine::protocol::views::{Overview, ResourceView};
-use crate::http::private::answer::{AppState, ok, refuse, respond_when_ready};
+use crate::engine::protocol::views::Overview;
+use crate::http::private::answer::{AppState, ok, refuse, respond, respond_when_ready};
 use crate::http::private::auth::{ApiCaller, Tokens};
-use crate::http::private::{answer, auth, writes};
+use crate::http::private::{answer, auth, resources, writes};
 use crate::render;
 
-/// Time limit of an engine's answer; the engine is busy with files as a rule, never with calls.
-const ANSWER_MAX: Duration = Duration::from_secs(30);
 /// Bytes of a request's body, at most, except for the requests of commands.
 const BODY_BYTES_MAX: usize = 64 * 1024;
 /// Events in an answer by default, and at most.
@@ -59,8 +54,8 @@ pub fn router(control: Control, ready: watch::Receiver<bool>, tokens: Tokens) ->
         .route("/readyz", get(readyz))
         .route("/metrics", get(metrics))
         .route("/api/v1/status", get(status))
-        .route("/api/v1/resources", get(resources))
-        .route("/api/v1/resources/{kind}/{namespace}/{name}", get(resource))
+        .route("/api/v1/resources", get(resources::list))
+        .route("/api/v1/resources/{kind}/{namespace}/{name}", get(resources::one))
         .route("/api/v1/plan", get(plan))
         .route("/api/v1/intents", get(intents))
         .route("/api/v1/events", get(events))
@@ -118,27 +113,6 @@ async fn metrics(State(door): State<AppState>) -> Response {
         answer::text(render::metrics::metrics(&metrics))
     };
     respond(door.metrics.answer(|| door.control.ask(MetricsQuery)), made).await
-}
-
-async fn resources(State(door): State<AppState>) -> Response {
-    door.respond(ResourcesQuery, |items| ok(&serde_json::json!({ "items": items }))).await
-}
-
-async fn resource(
-    State(door): State<AppState>,
-    path: Result<Path<(String, String, String)>, PathRejection>,
-) -> Response {
-    let Ok(Path((kind, namespace, name))) = path else {
-        return answer::bad_key("the path is not valid UTF-8");
-    };
-    let key = match format!("{kind}/{namespace}/{name}").parse::<Key>() {
-        Ok(key) => key,
-        Err(why) => return answer::bad_key(&why.to_string()),
-    };
-    let made = |found: Option<ResourceView>| {
-        found.map_or_else(|| answer::no_such_resource(&key), |view| ok(&view))
-    };
-    door.respond(ResourceQuery(key.clone()), made).await
 }
 
 async fn plan(State(door): State<AppState>) -> Response {
@@ -202,25 +176,4 @@ fn other_version(headers: &HeaderMap) -> Option<Response> {
         format!("version mismatch: the daemon is reckon {VERSION}, the client is reckon {theirs}");
     let help = "run the same version on both sides";
     Some(refuse(StatusCode::CONFLICT, ControlError::OTHER_VERSION, message, help))
-}
-
-impl AppState {
-    async fn respond<Q: query::Query>(
-        &self,
-        query: Q,
-        made: impl FnOnce(Q::Answer) -> Response,
-    ) -> Response {
-        respond(self.control.ask(query), made).await
-    }
-}
-
-async fn respond<T>(
-    asked: impl Future<Output = Result<T, ControlError>>,
-    made: impl FnOnce(T) -> Response,
-) -> Response {
-    match tokio::time::timeout(ANSWER_MAX, asked).await {
-        Ok(Ok(answer)) => made(answer),
-        Ok(Err(why)) => answer::no_answer(&why),
-        Err(_) => answer::too_slow(ANSWER_MAX),
-    }
 }

@@ -162,6 +162,7 @@ pub(crate) const ROW: KindRow = KindRow {
     is_adoptable: true,
     overdue,
     due_payments: |spec, _| written_day(spec).zip(total(spec)).into_iter().collect(),
+    amount: Some(total),
     on_demand,
     assume_applied,
     ..KindRow::new::<InvoiceKind>(step)

@@ -188,6 +188,7 @@ pub(crate) const ROW: KindRow = KindRow {
     read_back: |_| Some(&CHARGES),
     overdue,
     due_payments: request::due_payments,
+    amount: Some(|spec| spec.get("amount").and_then(amount)),
     health,
     import_checks: |cx, manifest| Ok(import_checks(cx, manifest)),
     assume_applied,

@@ -22,7 +22,8 @@ use crate::engine::protocol::input::{EngineCommand, EngineInput};
 use crate::engine::protocol::query::{
     ApprovalsQuery, IntentsQuery, MetricsQuery, PlanQuery, Reply, ResourcesQuery, SettleQuery,
 };
-use crate::engine::protocol::views::PlanView;
+use crate::engine::protocol::resources::ResourceFilter;
+use crate::engine::protocol::views::{PlanView, ResourceView};
 use crate::model::effect::PER_OCCURRENCE;
 use crate::sim::check::state;
 use crate::sim::machine::process::{GRACE, OpenedState, TIMEOUT};
@@ -108,7 +109,7 @@ impl SimRun<'_> {
         self.post.wait_until_idle(&self.desk).await;
         self.rig.run_until_idle(self.has_restore_review(), &sender).await;
         sleep(TIMEOUT.saturating_add(GRACE).saturating_mul(2).max(REDELIVERED_WITHIN)).await;
-        if let Some(views) = query(&sender, ResourcesQuery).await {
+        if let Some(views) = all_resources(&sender).await {
             self.views = views;
         }
         DriveResult::Settled(settled)
@@ -155,11 +156,16 @@ pub(crate) async fn run_watched(
     .await
 }
 
+async fn all_resources(sender: &EngineSender) -> Option<Vec<ResourceView>> {
+    let list = query(sender, ResourcesQuery(ResourceFilter::default())).await?;
+    list.ok().map(|list| list.items)
+}
+
 async fn read_views(sender: &EngineSender) -> Option<state::ViewSnapshot> {
     Some(state::ViewSnapshot {
         intents: query(sender, IntentsQuery).await?,
         metrics: query(sender, MetricsQuery).await?,
-        resources: query(sender, ResourcesQuery).await?,
+        resources: all_resources(sender).await?,
     })
 }
 

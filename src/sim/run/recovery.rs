@@ -9,6 +9,7 @@ use crate::base::clock::Clock;
 use crate::base::hash::SourceId;
 use crate::base::id::Key;
 use crate::engine::protocol::query::ResourcesQuery;
+use crate::engine::protocol::resources::ResourceFilter;
 use crate::model::state::lifecycle::ReleaseRequest;
 use crate::sim::check::evidence::LostState;
 use crate::sim::machine::backup::Backup;
@@ -171,7 +172,7 @@ impl SimRun<'_> {
 
 /// Looks up at the service everything that the epoch holds, and reports missing objects.
 async fn release_missing(desk: &SandboxControl, engine: &EngineSender) -> Option<()> {
-    let views = query(engine, ResourcesQuery).await?;
+    let views = query(engine, ResourcesQuery(ResourceFilter::default())).await?.ok()?.items;
     let objects = desk.objects().await;
     let mut absent: Vec<Key> = Vec::new();
     for view in views.iter().filter(|view| view.message.contains("store release")) {

@@ -155,10 +155,12 @@ impl Held {
             object.as_object_mut().unwrap().shift_remove("modified");
             (object["id"].to_string(), object)
         });
-        let Ok(Reply::Resources(all)) = world.engine().answer(EngineQuery::Resources) else {
+        let Ok(Reply::Resources(all)) =
+            world.engine().answer(EngineQuery::Resources(Box::default()))
+        else {
             panic!("unexpected response");
         };
-        let ids = all.into_iter().filter_map(|one| {
+        let ids = all.items.into_iter().filter_map(|one| {
             Some((format!("{}/{}", one.kind, one.name), json!(one.remote_id?).to_string()))
         });
         Self { objects: objects.collect(), ids: ids.collect() }

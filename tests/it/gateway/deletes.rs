@@ -90,11 +90,13 @@ async fn an_id_that_means_nothing_is_told_and_is_no_deletion() {
 /// Returns the known id of a document's object.
 fn id_of(world: &World, name: &str) -> String {
     let known = world.engine();
-    let view = known.answer(reckon::engine::protocol::query::EngineQuery::Resources).unwrap();
+    let view = known
+        .answer(reckon::engine::protocol::query::EngineQuery::Resources(Box::default()))
+        .unwrap();
     let reckon::engine::protocol::query::Reply::Resources(all) = view else {
         return String::new();
     };
-    let one = all.iter().find(|one| one.name == name);
+    let one = all.items.iter().find(|one| one.name == name);
     one.and_then(|one| one.remote_id.clone()).unwrap()
 }
 

@@ -19,6 +19,7 @@ use tokio::sync::{mpsc, watch};
 use tower::ServiceExt;
 
 use super::world::World;
+use chrono::DateTime;
 use reckon::api::call::{Auth, Host, Method};
 use reckon::base::hash::{SourceId, sha256};
 use reckon::base::id::{IntentId, Key, Mode};
@@ -29,6 +30,7 @@ use reckon::engine::protocol::diagnostics::{StateReply, WhySubject};
 use reckon::engine::protocol::input::EngineInput;
 use reckon::engine::protocol::intents::IntentsView;
 use reckon::engine::protocol::query::{EngineQuery, Reply};
+use reckon::engine::protocol::resources::ResourceList;
 use reckon::engine::protocol::views::ResourceView;
 use reckon::http::private::auth::Tokens;
 use reckon::http::private::router::router;
@@ -242,7 +244,8 @@ type Views = Vec<(&'static str, Seen)>;
 fn of_resource(item: Option<&ResourceView>, truth: &Seen) -> Seen {
     let reason = item.and_then(|item| of_intents(&item.reason));
     if let Some(item) = item {
-        let table = render::resources::table(std::slice::from_ref(item), Screen::PLAIN);
+        let list = ResourceList { items: vec![item.clone()], at: DateTime::UNIX_EPOCH };
+        let table = render::resource_list::table(&list, Screen::PLAIN, false);
         assert!(table.contains(&item.reason), "the table shows the reason: {table}");
         assert!(
             reason.is_none() || !item.ready,
@@ -282,11 +285,13 @@ async fn of_engine(
     let Reply::Intents(intents) = ask(EngineQuery::Intents).await else { panic!() };
     let Reply::Overview(overview) = ask(EngineQuery::Overview).await else { panic!() };
     let Reply::Metrics(metrics) = ask(EngineQuery::Metrics).await else { panic!() };
-    let Reply::Resources(items) = ask(EngineQuery::Resources).await else { panic!() };
+    let Reply::Resources(list) = ask(EngineQuery::Resources(Box::default())).await else {
+        panic!()
+    };
     let Reply::Resource(one) = ask(EngineQuery::Resource(key.clone())).await else { panic!() };
     let wanted = EngineQuery::JournalRefs(WhySubject::Resource(key.clone()));
     let Reply::State(StateReply::Trail(sought)) = ask(wanted).await else { panic!() };
-    let item = items.iter().find(|item| item.is_of(key));
+    let item = list.items.iter().find(|item| item.is_of(key));
     let open = u64::try_from(overview.open_intents).unwrap();
     assert_eq!(open, truth.states.values().sum::<u64>(), "status");
     let states = of_metrics(&render::metrics::metrics(&metrics));

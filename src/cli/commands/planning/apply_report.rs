@@ -48,7 +48,7 @@ pub(crate) fn print_effect(happened: &EffectReport, out: Printer) {
         // A closed reader is no failure.
         Output::Text => drop(out.text(&render::overview::effect_line(happened))),
         Output::Markdown => out.note(&render::overview::effect_line(happened)),
-        Output::Json | Output::Yaml => {}
+        Output::Json | Output::Yaml | Output::Wide | Output::Name | Output::Csv => {}
     }
 }
 

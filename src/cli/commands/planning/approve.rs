@@ -16,7 +16,7 @@ use crate::base::clock::{Clock, SystemClock};
 use crate::base::id::Key;
 use crate::base::money::{Currency, Money};
 use crate::cli::args::options::ApproveArgs;
-use crate::cli::commands::resources::parse_resource;
+use crate::cli::commands::get::parse_resource;
 use crate::cli::commands::signed::approval::{self, keys};
 use crate::cli::context::open::Context;
 use crate::cli::context::session::StateSession;

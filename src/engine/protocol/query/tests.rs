@@ -16,7 +16,7 @@ fn queries() -> Vec<EngineQuery> {
     vec![
         EngineQuery::Overview,
         EngineQuery::Status,
-        EngineQuery::Resources,
+        EngineQuery::Resources(Box::default()),
         EngineQuery::Resource(key()),
         EngineQuery::Metrics,
         EngineQuery::Intents,

@@ -3,6 +3,7 @@ use serde_json::json;
 
 use super::*;
 use crate::engine::handles::task_result::TaskFailure;
+use crate::engine::protocol::resources::ResourceList;
 use crate::engine::tests::fixture::StateFixture;
 use crate::engine::tests::records::{
     card, contact, document, doubt, key, observation, open_intent, suspension_record,
@@ -24,7 +25,8 @@ fn varied_state() -> StateFixture {
 #[test]
 fn the_parts_of_the_overview_agree_with_the_list_of_resources() {
     let fixture = varied_state();
-    let Reply::Resources(items) = fixture.ask(EngineQuery::Resources) else { panic!("no list") };
+    let list = fixture.ask(EngineQuery::Resources(Box::default()));
+    let Reply::Resources(ResourceList { items, .. }) = list else { panic!("no list") };
     let view = fixture.view().overview();
     assert_eq!(view.resources, items.len());
     assert_eq!(view.ready, items.iter().filter(|item| item.ready).count());

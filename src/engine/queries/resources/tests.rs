@@ -2,10 +2,15 @@ use chrono::TimeDelta;
 use serde_json::json;
 
 use super::*;
+use crate::base::id::Kind;
+use crate::base::timers::visits;
+use crate::engine::protocol::resources::LabelTerm;
 use crate::engine::protocol::views::Confidence;
 use crate::engine::tests::fixture::StateFixture;
+use crate::engine::tests::records;
 use crate::engine::tests::records::{
-    CONTACT, annotated_document, contact, key, merchant, now, observation, suspension_record,
+    CONTACT, annotated_document, card, contact, key, merchant, now, observation, recurring_charge,
+    suspension_record,
 };
 use crate::model::state::health::PaymentResult;
 
@@ -113,4 +118,78 @@ fn a_next_payment_is_shown_before_the_first_one() {
     let known = Observed { facts, ..Observed::unknown(merchant(), now()) };
     let view = payments_view(&known).unwrap();
     assert_eq!((view.last, view.next.as_deref()), (None, Some("2030-02-01")));
+}
+
+/// Returns a state of resources of four kinds, one of them without a document.
+fn mixed_state() -> StateFixture {
+    let labelled = contact("joe").replace("{name: joe,", "{name: joe, labels: {team: a},");
+    let rent = recurring_charge("rent", "card");
+    let documents = [contact("jane"), labelled, card("card"), rent];
+    let mut fixture = StateFixture::with_documents(&documents.each_ref().map(String::as_str));
+    fixture.apply("Contact/jane", "cont_1", json!({}));
+    fixture.record(observation("Contact/gone", "cont_2", json!({})));
+    fixture
+}
+
+fn selected(fixture: &StateFixture, filter: &ResourceFilter) -> Vec<String> {
+    let list = fixture.view().resources(filter).unwrap();
+    list.items.iter().map(|item| format!("{}/{}", item.kind, item.name)).collect()
+}
+
+#[test]
+fn a_list_holds_what_its_filter_selects() {
+    let fixture = mixed_state();
+    let none = ResourceFilter::default;
+    let contacts = ["Contact/gone", "Contact/jane", "Contact/joe"];
+    let all = selected(&fixture, &none());
+    assert_eq!(all.len(), fixture.planner.count());
+    let kind = Some(Kind::new("Contact"));
+    assert_eq!(selected(&fixture, &ResourceFilter { kind: kind.clone(), ..none() }), contacts);
+    let not_ready = ResourceFilter { kind, not_ready: true, ..none() };
+    assert_eq!(selected(&fixture, &not_ready), ["Contact/gone", "Contact/joe"]);
+    let labels = LabelTerm::parse_list("team=a").unwrap();
+    assert_eq!(selected(&fixture, &ResourceFilter { labels, ..none() }), ["Contact/joe"]);
+    let key = Some(key("Contact/jane"));
+    assert_eq!(selected(&fixture, &ResourceFilter { key, ..none() }), ["Contact/jane"]);
+    let namespace = Some("team-b".parse().unwrap());
+    assert!(selected(&fixture, &ResourceFilter { namespace, ..none() }).is_empty());
+}
+
+#[test]
+fn a_list_of_a_merchant_holds_the_merchant_and_its_resources_with_and_without_a_document() {
+    let fixture = mixed_state();
+    let merchant = Some(key("Merchant/acme"));
+    let mine = selected(&fixture, &ResourceFilter { merchant, ..ResourceFilter::default() });
+    assert_eq!(mine, selected(&fixture, &ResourceFilter::default()));
+    assert!(
+        mine.contains(&"Merchant/acme".to_owned()) && mine.contains(&"Contact/gone".to_owned())
+    );
+    let merchant = Some(key("Merchant/acne"));
+    let unknown = ResourceFilter { merchant, ..ResourceFilter::default() };
+    let unknown = fixture.view().resources(&unknown).unwrap_err();
+    assert_eq!(unknown[0].nearest.as_deref(), Some("Merchant/acme"));
+}
+
+#[test]
+fn a_name_and_a_kind_look_at_no_other_resource() {
+    let fixture = mixed_state();
+    let one = ResourceFilter { key: Some(key("Contact/jane")), ..ResourceFilter::default() };
+    assert_eq!(visits(|| drop(selected(&fixture, &one))), 0);
+    let kind = ResourceFilter { kind: Some(Kind::new("Merchant")), ..ResourceFilter::default() };
+    assert!(visits(|| drop(selected(&fixture, &kind))) <= 2);
+}
+
+#[test]
+fn a_resource_shows_its_money_with_and_without_a_document() {
+    let mut fixture = mixed_state();
+    let money = |fixture: &StateFixture| {
+        let view = fixture.view().resource(&key("RecurringCharge/rent")).unwrap();
+        (view.amount, view.currency, view.merchant)
+    };
+    let wanted = (Some(2000), Some("USD".to_owned()), Some("Merchant/acme".to_owned()));
+    assert_eq!(money(&fixture), wanted);
+    fixture.apply("RecurringCharge/rent", "rc_1", json!({}));
+    fixture.write(&[records::MERCHANT, &contact("jane")]);
+    assert_eq!(money(&fixture), wanted);
+    assert_eq!(fixture.view().resource(&key("Contact/jane")).unwrap().amount, None);
 }

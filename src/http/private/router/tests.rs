@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use axum::body::{Body, to_bytes};
 use axum::extract::ConnectInfo;
 use axum::http::Request;
+use chrono::DateTime;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -17,7 +18,8 @@ use crate::engine::protocol::events::EventsView;
 use crate::engine::protocol::hooks::HooksView;
 use crate::engine::protocol::intents::IntentsView;
 use crate::engine::protocol::query::{EngineQuery, Reply};
-use crate::engine::protocol::views::{PlanView, ResourceView};
+use crate::engine::protocol::resources::ResourceList;
+use crate::engine::protocol::views::{PlanView, ResourceView, UnknownName};
 use crate::http::listener::{BoundSocket, Serving};
 use crate::http::private::answer::SharedAnswer;
 use crate::http::private::router::*;
@@ -97,7 +99,13 @@ fn answer_to(question: EngineQuery) -> Reply {
     match question {
         EngineQuery::Overview => Reply::Overview(overview()),
         EngineQuery::Status => Reply::Status(Box::new(status_view())),
-        EngineQuery::Resources => Reply::Resources(vec![jane()]),
+        EngineQuery::Resources(filter) => {
+            if let Some(key) = filter.merchant {
+                return Reply::Unknown(vec![UnknownName { key, nearest: None }]);
+            }
+            let items = if filter.not_ready { Vec::new() } else { vec![jane()] };
+            Reply::Resources(ResourceList { items, at: DateTime::UNIX_EPOCH })
+        }
         EngineQuery::Resource(key) => {
             Reply::Resource((key.name.as_str() == "jane").then(|| Box::new(jane())))
         }
@@ -161,6 +169,8 @@ async fn every_path_answers_with_its_view() {
     assert_eq!((&body["resources"], &body["coverage"]), (&json!(5), &json!("whole")));
     let (status, body) = get_json(&router, "/api/v1/resources").await;
     assert_eq!((status, &body["items"][0]["name"]), (200, &json!("jane")));
+    let (status, body) = get_json(&router, "/api/v1/resources?not_ready=true&labels=a,b!=c").await;
+    assert_eq!((status, &body["items"]), (200, &json!([])));
     let (status, body) = get_json(&router, "/api/v1/resources/Invoice/default/jane").await;
     assert_eq!((status, &body["ready"]), (200, &json!(true)));
     let (status, body) = get_json(&router, "/api/v1/plan").await;
@@ -219,6 +229,9 @@ async fn what_is_not_there_says_where_to_look() {
     let (router, _switch) = door();
     for (path, expected) in [
         ("/api/v1/resources/Invoice/default/nobody", (404, "no_such_resource")),
+        ("/api/v1/resources?merchant=nobody", (404, "no_such_resource")),
+        ("/api/v1/resources?kind=Nothing", (400, "bad_request")),
+        ("/api/v1/resources?limit=1", (400, "bad_request")),
         ("/api/v1/resources/Invoice/default/Not_A_Name", (400, "bad_request")),
         ("/api/v1/resources/Invoice/default/a%2Fb", (400, "bad_request")),
         ("/api/v1/resources/Invoice/default/%FF", (400, "bad_request")),

@@ -1,5 +1,7 @@
 //! Requests that a token permits, and requests that no token permits.
 
+use std::time::Duration;
+
 use axum::http::{Method, header};
 
 use super::*;
