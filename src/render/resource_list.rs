@@ -87,7 +87,7 @@ pub fn table(list: &ResourceList, screen: Screen, is_wide: bool) -> String {
     });
     let mut out = String::new();
     let columns = COLUMNS.get(..shown).unwrap_or(&COLUMNS);
-    // Whoever asks for all columns gets all, in a terminal of any width.
+    // `-o wide` shows all columns in a terminal of any width.
     let width = screen.width.filter(|_| !is_wide);
     push_table(&mut out, Screen { width, ..screen }, columns, lines.collect());
     push_line!(out, "\n{}", summary(&list.items));

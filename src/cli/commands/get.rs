@@ -97,8 +97,8 @@ fn by_name(list: &ResourceList) -> BTreeMap<String, ResourceView> {
     list.items.iter().map(|item| (resource_list::name(item), comparable(item))).collect()
 }
 
-/// Returns a resource without the times of its readings, which stand in messages, too: they change
-/// though the resource does not.
+/// Returns a resource without the times of its readings, and without messages, which contain them:
+/// these change though the resource does not.
 fn comparable(item: &ResourceView) -> ResourceView {
     let conditions = item.conditions.iter();
     let quiet = |one: &Condition| Condition { message: String::new(), ..one.clone() };

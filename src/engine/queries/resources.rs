@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
 use crate::base::money::Money;
+use crate::base::secret::mask_digits;
 use crate::engine::protocol::payers::{PaymentView, PaymentsView};
 use crate::engine::protocol::resources::{ResourceFilter, ResourceList};
 use crate::engine::protocol::views::{ResourceView, UnknownName};
@@ -111,7 +112,7 @@ impl EngineView<'_> {
             last_known: observed.as_ref().map(|observed| timestamp(&observed.at)),
             confidence: known.confidence,
             merchant: blocks::owner(self.known_state, &step.key).map(|merchant| merchant.short()),
-            labels: manifest.map(|manifest| manifest.labels.clone()).unwrap_or_default(),
+            labels: manifest.map(|manifest| shown_labels(&manifest.labels)).unwrap_or_default(),
             amount: amount.map(Money::minor),
             currency: amount.map(|money| money.currency().to_string()),
             verified_at: confidence.and_then(|(_, at)| at),
@@ -154,6 +155,11 @@ impl EngineView<'_> {
         let turn = turn.and_then(|turn| instant_of(self.shared.now(), turn));
         [quarter.flatten(), self.next_resumption(), turn].into_iter().flatten().min()
     }
+}
+
+/// Returns labels with card numbers masked: their values are free text of an author.
+fn shown_labels(labels: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    labels.iter().map(|(key, value)| (mask_digits(key), mask_digits(value))).collect()
 }
 
 /// Returns a resource's headline: its last failure, its problem, or its last known state.

@@ -171,6 +171,18 @@ fn a_list_of_a_merchant_holds_the_merchant_and_its_resources_with_and_without_a_
 }
 
 #[test]
+fn a_card_number_in_a_label_is_masked() {
+    let labelled = contact("joe")
+        .replace("{name: joe,", "{name: joe, labels: {note: \"4242 4242 4242 4242\"},");
+    let fixture = StateFixture::with_documents(&[&labelled]);
+    let labels = fixture.view().resource(&key("Contact/joe")).unwrap().labels;
+    assert!(
+        labels.contains_key("note") && !labels["note"].contains("4242 4242 4242"),
+        "{labels:?}"
+    );
+}
+
+#[test]
 fn a_name_and_a_kind_look_at_no_other_resource() {
     let fixture = mixed_state();
     let one = ResourceFilter { key: Some(key("Contact/jane")), ..ResourceFilter::default() };
