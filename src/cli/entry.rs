@@ -10,7 +10,9 @@ use serde_json::json;
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::args::events::HooksCommand;
-use crate::cli::args::options::{ChaosArgs, Cli, CliCommand, Output};
+use crate::cli::args::options::{Cli, CliCommand};
+use crate::cli::args::output::{Output, OutputForm};
+use crate::cli::args::sandbox::ChaosArgs;
 use crate::cli::commands::planning::{apply, approve, plan};
 use crate::cli::commands::sandbox::command;
 use crate::cli::commands::{
@@ -33,7 +35,7 @@ pub fn main() -> u8 {
     start_logging(&cli);
     machine::harden_process();
     crate::client::transport::install_crypto();
-    let out = Printer::new(cli.output);
+    let out = Printer::new(cli.output.common());
     if let CliCommand::Chaos(args) = &cli.command {
         // The simulator brings its own runtime and its own time.
         return exit_code(run_simulator(args, out), out);
@@ -141,7 +143,7 @@ pub(crate) async fn run_command(cli: &Cli, out: Printer) -> CommandResult {
         CliCommand::Import(args) => import::run(&setup()?, args).await,
         CliCommand::Forget(args) => init::forget(&setup()?, args).await,
         CliCommand::Run(args) => Box::pin(run::run(cli, args, out)).await,
-        CliCommand::Get(args) => get::run(&setup()?, args).await,
+        CliCommand::Get(args) => get::run(&setup()?, args, cli.output).await,
         CliCommand::Describe(args) => resources::describe(&setup()?, args).await,
         CliCommand::Link(args) => links::run(&setup()?, args).await,
         CliCommand::Events(command) => events::run(&setup()?, command).await,
@@ -160,7 +162,7 @@ pub(crate) async fn run_command(cli: &Cli, out: Printer) -> CommandResult {
 
 /// Refuses the forms of lists for commands that print no list of resources.
 fn check_output(cli: &Cli) -> CommandResult<()> {
-    let is_list = matches!(cli.output, Output::Wide | Output::Name | Output::Csv);
+    let is_list = matches!(cli.output, OutputForm::List(_));
     if is_list && !matches!(cli.command, CliCommand::Get(_)) {
         let what = "-o wide, name and csv are forms of `reckon get` alone";
         return Err(CommandFailure::input("reckon::usage::output", what)

@@ -5,10 +5,14 @@
 
 /// Arguments of every command, for clap. Nothing here runs.
 pub mod args {
+    pub mod documents;
     pub mod events;
     pub mod gateway_actions;
     pub mod options;
+    pub mod output;
+    pub mod reading;
     pub mod resources;
+    pub mod sandbox;
     pub mod store;
 }
 /// Commands: one file or folder for each job of an operator.

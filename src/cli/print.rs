@@ -11,7 +11,7 @@ use console::Term;
 use serde::Serialize;
 
 use super::exit::{CommandFailure, CommandResult, Exit};
-use crate::cli::args::options::Output;
+use crate::cli::args::output::Output;
 use crate::render::diagnostic::OutputStyle;
 use crate::render::progress::without_bar;
 use crate::render::words::Screen;
@@ -54,9 +54,7 @@ impl Printer {
         text: impl FnOnce() -> String,
     ) -> CommandResult<()> {
         match self.form {
-            Output::Text | Output::Markdown | Output::Wide | Output::Name | Output::Csv => {
-                self.text(&text())
-            }
+            Output::Text | Output::Markdown => self.text(&text()),
             Output::Json => self.text(&crate::render::json(value)),
             Output::Yaml => self.text(&crate::render::yaml(value)),
         }

@@ -1,18 +1,20 @@
 //! Command line arguments: commands, options and their help.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
-use crate::base::id::{Key, Name};
 use crate::base::money::Money;
+use crate::cli::args::documents::{ExplainArgs, PathArgs, SchemaArgs, SealArgs};
 use crate::cli::args::events::{EventsCommand, HooksCommand};
 use crate::cli::args::gateway_actions::GatewayCommand;
+use crate::cli::args::output::OutputForm;
+use crate::cli::args::reading::{GetArgs, ResourceArgs, WhyArgs};
 use crate::cli::args::resources::{
     self, AttachArgs, ChoiceArgs, IntentsArgs, LinkArgs, PlanCommand, ResumeArgs, SignedArgs,
     SuspendArgs,
 };
+use crate::cli::args::sandbox::{ChaosArgs, SandboxArgs};
 use crate::cli::args::store::StoreCommand;
 
 /// Billing as code: YAML in git, a payment service made to match exactly once.
@@ -29,7 +31,7 @@ pub struct Cli {
     pub server: ServerArgs,
     /// The form of the output.
     #[arg(short = 'o', long, global = true, value_name = "FORM", default_value = "text")]
-    pub output: Output,
+    pub output: OutputForm,
     /// Log more; -vv logs still more, -vvv everything.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
@@ -40,25 +42,6 @@ pub struct Cli {
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 your input; 2 changes pending (plan --detailed-exitcode); 3 \
     needs attention: blocked, on hold or in doubt; 4 the environment; 5 a bug in reckon.";
-
-/// The form of the output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Output {
-    /// Text for people.
-    Text,
-    /// JSON for programs.
-    Json,
-    /// YAML for programs and people.
-    Yaml,
-    /// For pull requests (plan alone; elsewhere as text).
-    Markdown,
-    /// Text with more columns (get alone).
-    Wide,
-    /// One name a line (get alone).
-    Name,
-    /// A table for a spreadsheet (get alone).
-    Csv,
-}
 
 /// Commands of `reckon`.
 #[derive(Debug, Subcommand)]
@@ -139,14 +122,6 @@ pub struct InitArgs {
     pub yes: bool,
 }
 
-/// Files and folders to show.
-#[derive(Debug, Args, Default)]
-pub struct PathArgs {
-    /// Show only the resources of these files or folders. The whole tree is always read.
-    #[arg(value_name = "PATH")]
-    pub paths: Vec<PathBuf>,
-}
-
 /// Arguments of `plan`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -225,147 +200,6 @@ pub struct RunArgs {
     /// Run the emulator inside, with its own state, and take partner, service and codes from it.
     #[arg(long)]
     pub sandbox: bool,
-}
-
-/// Arguments of `sandbox`. Its own state is kept where `--state` says, `sandbox` beneath the
-/// configured state by default.
-#[derive(Debug, Args)]
-pub struct SandboxArgs {
-    /// Subcommands for a running sandbox.
-    #[command(subcommand)]
-    pub command: Option<SandboxCommand>,
-    /// The address to listen at; port 0 takes a free one [default: `service.base_url`, else
-    /// 127.0.0.1:8700].
-    #[arg(long)]
-    pub listen: Option<SocketAddr>,
-    /// Serve plain HTTP, on loopback only.
-    #[arg(long)]
-    pub plain_http: bool,
-    /// `real`, or the moment at which the sandbox's own clock starts.
-    #[arg(long, default_value = "real", value_name = "real|RFC3339")]
-    pub clock: String,
-    /// The seed of ids, keys and the demo merchant.
-    #[arg(long, default_value_t = 0)]
-    pub seed: u64,
-    /// The API surface: the two documents alone, or with the additions of public material.
-    #[arg(long, default_value = "public")]
-    pub surface: SurfaceArg,
-    /// A scenario to play into an empty state before listening (examples/scenarios); it is played
-    /// once, and kept.
-    #[arg(long, value_name = "FILE", conflicts_with = "clock")]
-    pub scenario: Option<PathBuf>,
-    /// The party that decides on merchant applications: the sandbox, 5 seconds after submission, or
-    /// its control path.
-    #[arg(long, default_value = "auto")]
-    pub decide: DecideArg,
-}
-
-/// The party that decides on merchant applications.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum DecideArg {
-    /// The sandbox, 5 seconds after submission.
-    Auto,
-    /// A control path.
-    Manual,
-}
-
-/// The API surface of a sandbox.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum SurfaceArg {
-    /// The two documents and the additions of public material.
-    Public,
-    /// The two documents alone.
-    Documented,
-}
-
-/// Subcommands of `sandbox`.
-#[derive(Debug, Subcommand)]
-pub enum SandboxCommand {
-    /// Print the settings of a running sandbox: `eval "$(reckon sandbox env)"`.
-    Env,
-}
-
-/// Arguments of `get`.
-#[derive(Debug, Args)]
-pub struct GetArgs {
-    /// List only this kind, or this one resource.
-    #[arg(value_name = "KIND[/NAME]")]
-    pub what: Option<String>,
-    /// List only resources whose documents have these labels: KEY=VALUE, KEY!=VALUE or KEY, with
-    /// commas between them.
-    #[arg(short = 'l', long, value_name = "LABELS")]
-    pub labels: Option<String>,
-    /// List only resources of this namespace.
-    #[arg(short = 'n', long, value_name = "NAME")]
-    pub namespace: Option<Name>,
-    /// List only this merchant and its resources.
-    #[arg(long, value_name = "NAME")]
-    pub merchant: Option<String>,
-    /// List only resources that are not ready.
-    #[arg(long)]
-    pub not_ready: bool,
-    /// Print the list, then each resource that changes, until a signal ends it.
-    #[arg(short = 'w', long)]
-    pub watch: bool,
-}
-
-/// Argument that names one resource.
-#[derive(Debug, Args)]
-pub struct ResourceArgs {
-    /// The resource.
-    #[arg(value_name = "KIND/NAME")]
-    pub key: Key,
-}
-
-/// Arguments of `explain`.
-#[derive(Debug, Args)]
-pub struct ExplainArgs {
-    /// A kind, or a field by its path below `spec`, such as `RecurringCharge.schedule.start`;
-    /// `Config` for `reckon.yaml`, such as `Config.policy.limits`.
-    #[arg(value_name = "KIND[.FIELD]")]
-    pub what: String,
-}
-
-/// Arguments of `schema`.
-#[derive(Debug, Args)]
-pub struct SchemaArgs {
-    /// Only the schema for documents of this kind; `Config` for that of `reckon.yaml`.
-    #[arg(value_name = "KIND")]
-    pub kind: Option<String>,
-}
-
-/// Arguments of `seal`.
-#[derive(Debug, Args)]
-pub struct SealArgs {
-    /// The document that the secret is for; the sealed text opens in no other.
-    #[arg(value_name = "KIND/NAME")]
-    pub key: Key,
-    /// The field that the secret is for, such as `source.card.number`.
-    #[arg(value_name = "FIELD")]
-    pub field: String,
-}
-
-/// Arguments of `chaos`.
-#[derive(Debug, Args)]
-pub struct ChaosArgs {
-    /// The first seed.
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// The number of runs, each with the next seed.
-    #[arg(long, default_value_t = 100)]
-    pub runs: u32,
-}
-
-/// Arguments of `why`.
-#[derive(Debug, Args)]
-pub struct WhyArgs {
-    /// An identifier that a command printed: a resource, an id of the service (a payment, an
-    /// invoice …), a mark, an intent, an event, an action, an approval or a saved plan.
-    #[arg(value_name = "ID|KIND/NAME", allow_hyphen_values = true)]
-    pub what: String,
-    /// Verify the complete journal, from its first record to its last.
-    #[arg(long)]
-    pub verify: bool,
 }
 
 /// Arguments of `--server URL --token-file FILE`.

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 use crate::base::id::Key;
 use crate::base::secret::Secret;
 use crate::base::wording::{self, count_noun};
-use crate::cli::args::options::{ExplainArgs, PathArgs, SchemaArgs, SealArgs};
+use crate::cli::args::documents::{ExplainArgs, PathArgs, SchemaArgs, SealArgs};
 use crate::cli::context::machine::below;
 use crate::cli::context::open::Context;
 use crate::cli::context::secrets::place;

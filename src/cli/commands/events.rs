@@ -10,7 +10,7 @@ use crate::base::clock::{Clock, SystemClock, timestamp};
 use crate::base::id::{Key, Mode};
 use crate::base::wording::{self, count_verb};
 use crate::cli::args::events::{EventsCommand, EventsListArgs, ResyncArgs, TriggerArgs};
-use crate::cli::args::options::Output;
+use crate::cli::args::output::Output;
 use crate::cli::commands::sandbox::env::control;
 use crate::cli::commands::{gateway_actions, links};
 use crate::cli::context::open::Context;
@@ -149,7 +149,7 @@ async fn tail(setup: &Context, args: &EventsListArgs) -> CommandResult {
                     setup.out.text(&serde_json::to_string(item).map_err(CommandFailure::bug)?)?;
                 }
             }
-            Output::Text | Output::Markdown | Output::Wide | Output::Name | Output::Csv => {
+            Output::Text | Output::Markdown => {
                 setup.out.text(&render::events::event_lines(&view.items, setup.out.screen))?;
             }
         }

@@ -7,7 +7,8 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::base::id::{Key, Kind};
-use crate::cli::args::options::{GetArgs, Output};
+use crate::cli::args::output::{ListForm, Output, OutputForm};
+use crate::cli::args::reading::GetArgs;
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::context::selection::unknown_names;
@@ -24,18 +25,18 @@ use crate::render::resource_list;
 /// Interval of `--watch`.
 const WATCH_EVERY: Duration = Duration::from_secs(1);
 
-pub(crate) async fn run(setup: &Context, args: &GetArgs) -> CommandResult {
+pub(crate) async fn run(setup: &Context, args: &GetArgs, form: OutputForm) -> CommandResult {
     let filter = filter(args)?;
-    if args.watch && matches!(setup.out.form, Output::Csv) {
+    if args.watch && form == OutputForm::List(ListForm::Csv) {
         let what = "--watch prints changes, and a CSV table has none";
         return Err(CommandFailure::input("reckon::usage::output", what)
             .help("leave out --watch, or use -o json: one object a line"));
     }
     let list = ask(setup, &filter).await?;
     if args.watch {
-        return watch(setup, &filter, list).await;
+        return watch(setup, &filter, list, form).await;
     }
-    print(&list, setup.out).map(|()| Exit::Done)
+    print(&list, setup.out, form).map(|()| Exit::Done)
 }
 
 fn filter(args: &GetArgs) -> CommandResult<ResourceFilter> {
@@ -65,25 +66,37 @@ async fn ask(setup: &Context, filter: &ResourceFilter) -> CommandResult<Resource
     })
 }
 
-fn print(list: &ResourceList, out: Printer) -> CommandResult<()> {
-    match out.form {
-        Output::Json | Output::Yaml => out.result(list, String::new),
-        Output::Text | Output::Markdown => out.text(&resource_list::table(list, out.screen, false)),
-        Output::Wide => out.text(&resource_list::table(list, out.screen, true)),
-        Output::Name => out.text(&resource_list::names(list)),
-        Output::Csv => out.text(&resource_list::csv(list).map_err(CommandFailure::bug)?),
+fn print(list: &ResourceList, out: Printer, form: OutputForm) -> CommandResult<()> {
+    let table = |is_wide| resource_list::table(list, out.screen, is_wide);
+    match form {
+        OutputForm::Common(_) => out.result(list, || table(false)),
+        OutputForm::List(ListForm::Wide) => out.text(&table(true)),
+        OutputForm::List(ListForm::Name) => out.text(&resource_list::names(list)),
+        OutputForm::List(ListForm::Csv) => {
+            out.text(&resource_list::csv(list).map_err(CommandFailure::bug)?)
+        }
     }
 }
 
 /// Prints the list, then the resources that changed since the last look, until a signal ends it.
-async fn watch(setup: &Context, filter: &ResourceFilter, mut list: ResourceList) -> CommandResult {
+async fn watch(
+    setup: &Context,
+    filter: &ResourceFilter,
+    mut list: ResourceList,
+    form: OutputForm,
+) -> CommandResult {
+    let is_data = matches!(setup.out.form, Output::Json | Output::Yaml);
     let mut seen = BTreeMap::new();
     let mut is_first = true;
     loop {
         let now = by_name(&list);
         let gone: Vec<&String> = seen.keys().filter(|name| !now.contains_key(*name)).collect();
         list.items.retain(|item| seen.get(&resource_list::name(item)) != Some(&comparable(item)));
-        print_changes(&list, &gone, is_first, setup.out)?;
+        if is_first && !is_data {
+            print(&list, setup.out, form)?;
+        } else {
+            print_changes(&list, &gone, setup.out, form)?;
+        }
         (seen, is_first) = (now, false);
         tokio::select! {
             exit = machine::stop() => return Ok(exit),
@@ -114,31 +127,23 @@ fn comparable(item: &ResourceView) -> ResourceView {
 fn print_changes(
     list: &ResourceList,
     gone: &[&String],
-    is_first: bool,
     out: Printer,
+    form: OutputForm,
 ) -> CommandResult<()> {
-    match out.form {
-        Output::Json | Output::Yaml => {
-            for item in &list.items {
-                out.text(&serde_json::to_string(item).map_err(CommandFailure::bug)?)?;
-            }
-            gone.iter().try_for_each(|name| out.text(&json!({ "gone": name }).to_string()))
+    if matches!(out.form, Output::Json | Output::Yaml) {
+        for item in &list.items {
+            out.text(&serde_json::to_string(item).map_err(CommandFailure::bug)?)?;
         }
-        Output::Text | Output::Markdown | Output::Wide | Output::Name | Output::Csv => {
-            if is_first {
-                return print(list, out);
-            }
-            let changed = if out.form == Output::Name {
-                resource_list::names(list)
-            } else {
-                resource_list::changed_lines(list, out.screen)
-            };
-            let gone = gone.iter().map(|name| format!("{name}  no longer listed"));
-            let gone = gone.collect::<Vec<_>>().join("\n");
-            let text = format!("{changed}{gone}");
-            if text.is_empty() { Ok(()) } else { out.text(&text) }
-        }
+        return gone.iter().try_for_each(|name| out.text(&json!({ "gone": name }).to_string()));
     }
+    let changed = if form == OutputForm::List(ListForm::Name) {
+        resource_list::names(list)
+    } else {
+        resource_list::changed_lines(list, out.screen)
+    };
+    let gone = gone.iter().map(|name| format!("{name}  no longer listed"));
+    let text = format!("{changed}{}", gone.collect::<Vec<_>>().join("\n"));
+    if text.is_empty() { Ok(()) } else { out.text(&text) }
 }
 
 enum GetFilter {

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 
 use serde_json::json;
 
-use crate::cli::args::options::Output;
+use crate::cli::args::output::Output;
 use crate::cli::commands::hook_trials::{self, on_stage};
 use crate::cli::commands::hooks::{check_script, load_valid};
 use crate::cli::context::open::Context;
@@ -155,9 +155,7 @@ impl Prompt<'_> {
     fn print(&self, value: &serde_json::Value, text: impl FnOnce() -> String) -> CommandResult<()> {
         match self.out.form {
             Output::Json | Output::Yaml => self.out.text(&value.to_string()),
-            Output::Text | Output::Markdown | Output::Wide | Output::Name | Output::Csv => {
-                self.out.text(&text())
-            }
+            Output::Text | Output::Markdown => self.out.text(&text()),
         }
     }
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::base::folder_location::FolderLocation;
 use crate::base::wording;
 use crate::cli::args::events::{HooksForgetArgs, HooksTestArgs};
-use crate::cli::args::options::Output;
+use crate::cli::args::output::Output;
 use crate::cli::commands::documents::exit_for;
 use crate::cli::context::machine::below;
 use crate::cli::context::open::Context;

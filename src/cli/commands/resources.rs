@@ -3,7 +3,7 @@
 //! of a resource, and let them go on.
 
 use crate::base::clock::{Clock, SystemClock};
-use crate::cli::args::options::ResourceArgs;
+use crate::cli::args::reading::ResourceArgs;
 use crate::cli::args::resources::{
     DismissArgs, IntentsArgs, IntentsCommand, ResolveArgs, ResumeArgs, SuspendArgs,
 };

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::base::id::{IntentId, Key};
-use crate::cli::args::options::WhyArgs;
+use crate::cli::args::reading::WhyArgs;
 use crate::cli::commands::get;
 use crate::cli::context::git::program::Git;
 use crate::cli::context::open::Context;

@@ -9,7 +9,8 @@ use tokio::sync::mpsc;
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
 use crate::base::wording::{count_noun, count_verb};
-use crate::cli::args::options::{ApplyArgs, Output};
+use crate::cli::args::options::ApplyArgs;
+use crate::cli::args::output::Output;
 use crate::cli::commands::planning::plan;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit, file_problem};
 use crate::cli::print::Printer;
@@ -48,7 +49,7 @@ pub(crate) fn print_effect(happened: &EffectReport, out: Printer) {
         // A closed reader is no failure.
         Output::Text => drop(out.text(&render::overview::effect_line(happened))),
         Output::Markdown => out.note(&render::overview::effect_line(happened)),
-        Output::Json | Output::Yaml | Output::Wide | Output::Name | Output::Csv => {}
+        Output::Json | Output::Yaml => {}
     }
 }
 

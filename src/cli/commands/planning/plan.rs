@@ -15,7 +15,8 @@ use serde_json::Value;
 
 use crate::base::clock::{Clock, SystemClock};
 use crate::base::folder_location::FolderLocation;
-use crate::cli::args::options::{Cli, Output, PlanArgs};
+use crate::cli::args::options::{Cli, PlanArgs};
+use crate::cli::args::output::Output;
 use crate::cli::args::resources::{PlanCommand, ShowArgs};
 use crate::cli::commands::documents;
 use crate::cli::context::cache::UnchangedBy;

@@ -12,8 +12,9 @@ use tokio::sync::oneshot;
 use crate::base::hash::Digest;
 use crate::base::id::{Key, Mode};
 use crate::base::secret::Secret;
-use crate::cli::args::options::{
-    Cli, DecideArg as Decides, SandboxArgs, SandboxCommand, SurfaceArg as Wanted,
+use crate::cli::args::options::Cli;
+use crate::cli::args::sandbox::{
+    DecideArg as Decides, SandboxArgs, SandboxCommand, SurfaceArg as Wanted,
 };
 use crate::cli::commands::sandbox::env::{control_in_process, merchant_text, text, token};
 use crate::cli::commands::sandbox::scenario::Scenario;

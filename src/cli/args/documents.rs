@@ -1,0 +1,43 @@
+//! Arguments of commands about documents: `validate`, `explain`, `schema`, `seal`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::base::id::Key;
+
+/// Files and folders to show.
+#[derive(Debug, Args, Default)]
+pub struct PathArgs {
+    /// Show only the resources of these files or folders. The whole tree is always read.
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+}
+
+/// Arguments of `explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// A kind, or a field by its path below `spec`, such as `RecurringCharge.schedule.start`;
+    /// `Config` for `reckon.yaml`, such as `Config.policy.limits`.
+    #[arg(value_name = "KIND[.FIELD]")]
+    pub what: String,
+}
+
+/// Arguments of `schema`.
+#[derive(Debug, Args)]
+pub struct SchemaArgs {
+    /// Only the schema for documents of this kind; `Config` for that of `reckon.yaml`.
+    #[arg(value_name = "KIND")]
+    pub kind: Option<String>,
+}
+
+/// Arguments of `seal`.
+#[derive(Debug, Args)]
+pub struct SealArgs {
+    /// The document that the secret is for; the sealed text opens in no other.
+    #[arg(value_name = "KIND/NAME")]
+    pub key: Key,
+    /// The field that the secret is for, such as `source.card.number`.
+    #[arg(value_name = "FIELD")]
+    pub field: String,
+}
