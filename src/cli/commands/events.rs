@@ -76,11 +76,16 @@ async fn list_failed(setup: &Context) -> CommandResult {
 
 async fn failed_events(setup: &Context, script: &str) -> CommandResult<BTreeSet<String>> {
     let view = setup.query(HooksQuery).await?;
-    let dead = view.dead.into_iter().filter(|one| one.script == script);
-    let dead: BTreeSet<String> = dead.map(|one| one.event).collect();
+    let dead = view.dead.iter().filter(|one| one.script == script);
+    let dead: BTreeSet<String> = dead.map(|one| one.event.clone()).collect();
     if dead.is_empty() {
         let message = format!("the script `{script}` has no failed hook run");
-        return Err(no_failed_run("reckon::events::script", message));
+        let failure = no_failed_run("reckon::events::script", message);
+        let meant = wording::did_you_mean(script, view.dead.iter().map(|one| &*one.script));
+        return Err(match meant {
+            Some(question) => failure.help(question),
+            None => failure,
+        });
     }
     Ok(dead)
 }
@@ -217,7 +222,11 @@ fn chosen_merchant(setup: &Context, named: Option<&str>) -> CommandResult<(Key, 
     let wrong = |what: String| {
         let list: Vec<String> = all.iter().map(|(key, _)| key.name.to_string()).collect();
         let failure = CommandFailure::input("reckon::events::merchant", what);
-        failure.help(format!("name one: --merchant {}", list.join(", --merchant ")))
+        let wanted = named.as_ref().map_or("", |key| key.name.as_str());
+        failure.help(match wording::nearest(wanted, list.iter().map(String::as_str)) {
+            Some(meant) => format!("did you mean --merchant {meant}?"),
+            None => format!("name one: --merchant {}", list.join(", --merchant ")),
+        })
     };
     match (&named, all.as_slice()) {
         (None, [one]) => Ok(one.clone()),

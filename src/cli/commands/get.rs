@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::base::id::{Key, Kind};
+use crate::base::wording;
 use crate::cli::args::output::{ListForm, Output, OutputForm};
 use crate::cli::args::reading::GetArgs;
 use crate::cli::context::machine;
@@ -64,6 +65,17 @@ async fn ask(setup: &Context, filter: &ResourceFilter) -> CommandResult<Resource
         code: "reckon::usage::unknown_resource",
         ..unknown_names(&unknown)
     })
+}
+
+/// Returns the failure for a resource that is not known, with the nearest name.
+pub(crate) async fn unknown_resource(setup: &Context, key: &Key) -> CommandFailure {
+    let filter = ResourceFilter { key: Some(key.clone()), ..ResourceFilter::default() };
+    match ask(setup, &filter).await {
+        Err(failure) => failure,
+        // The resource came meanwhile.
+        Ok(_) => CommandFailure::input("reckon::usage::unknown_resource", key.short())
+            .help("repeat the command"),
+    }
 }
 
 fn print(list: &ResourceList, out: Printer, form: OutputForm) -> CommandResult<()> {
@@ -157,9 +169,8 @@ fn parse_filter(text: &str) -> CommandResult<GetFilter> {
     let plain = |name: &str| name.to_lowercase().trim_end_matches('s').replace(['-', '_'], "");
     let row = KINDS.iter().find(|row| plain(row.name) == plain(kind));
     let row = row.ok_or_else(|| {
-        let names: Vec<&str> = KINDS.iter().map(|row| row.name).collect();
         CommandFailure::input("reckon::usage::kind", format!("there is no kind {kind:?}"))
-            .help(format!("write one of {}", names.join(", ")))
+            .help(wording::suggestion_help(kind, KINDS.iter().map(|row| row.name)))
     })?;
     let Some(rest) = rest else { return Ok(GetFilter::Kind(row.name)) };
     let key = format!("{}/{rest}", row.name).parse();

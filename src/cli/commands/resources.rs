@@ -7,7 +7,7 @@ use crate::cli::args::reading::ResourceArgs;
 use crate::cli::args::resources::{
     DismissArgs, IntentsArgs, IntentsCommand, ResolveArgs, ResumeArgs, SuspendArgs,
 };
-use crate::cli::commands::get::parse_resource;
+use crate::cli::commands::get::{parse_resource, unknown_resource};
 use crate::cli::context::open::Context;
 use crate::cli::context::selection;
 use crate::cli::context::session::StateSession;
@@ -23,11 +23,7 @@ use crate::render;
 
 pub(crate) async fn describe(setup: &Context, args: &ResourceArgs) -> CommandResult {
     let found = setup.query(ResourceQuery(args.key.clone())).await?;
-    let Some(found) = found else {
-        let what = format!("no such resource: {}", args.key.short());
-        return Err(CommandFailure::input("reckon::usage::unknown_resource", what)
-            .help("list all resources with `reckon get`"));
-    };
+    let Some(found) = found else { return Err(unknown_resource(setup, &args.key).await) };
     setup.out.finish(&found, || render::resources::describe(&found, setup.out.screen))
 }
 

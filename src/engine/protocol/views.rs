@@ -310,10 +310,22 @@ impl UnknownName {
     }
 }
 
-/// Returns the most similar name to that of a resource.
+/// Returns the resource with the most similar name: one of the same kind, or else of another one.
+/// The kind counts for no similarity: `Merchant/acme` does not resemble `Merchant/harbor`.
 pub(crate) fn nearest_key<'k>(key: &Key, keys: impl Iterator<Item = &'k Key>) -> Option<String> {
-    let names: Vec<String> = keys.map(Key::short).collect();
-    nearest(&key.short(), names.iter().map(String::as_str)).map(str::to_owned)
+    let (same, others): (Vec<&Key>, Vec<&Key>) = keys.partition(|one| one.kind == key.kind);
+    let near = |keys: &[&Key]| {
+        let names: Vec<String> = keys.iter().map(|one| own_name(one)).collect();
+        let meant = nearest(&own_name(key), names.iter().map(String::as_str))?;
+        keys.iter().zip(&names).find(|(_, name)| *name == meant).map(|(key, _)| key.short())
+    };
+    near(&same).or_else(|| near(&others))
+}
+
+/// Returns the name of a resource without its kind, as people write it.
+fn own_name(key: &Key) -> String {
+    let short = key.short();
+    short.split_once('/').map_or(short.clone(), |(_, name)| name.to_owned())
 }
 
 /// Message: there is no such merchant.
@@ -333,4 +345,25 @@ pub struct ComparedTrees<'a> {
     /// The problems of both trees' files.
     pub problems: TreeProblems,
     pub rules: &'a PolicyRules,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_suggestion_is_near_by_name_and_of_the_same_kind_first() {
+        let keys = ["Merchant/acme", "Contact/jane", "Invoice/jane-2", "Invoice/b/june"];
+        let keys = keys.map(|key| key.parse::<Key>().unwrap());
+        let meant = |key: &str| nearest_key(&key.parse().unwrap(), keys.iter());
+        for (given, found) in [
+            ("Merchant/harbor", None),
+            ("Merchant/acne", Some("Merchant/acme")),
+            ("Invoice/jane", Some("Invoice/jane-2")),
+            ("Invoice/b/jun", Some("Invoice/b/june")),
+            ("SavedMethod/jane", Some("Contact/jane")),
+        ] {
+            assert_eq!(meant(given).as_deref(), found, "{given}");
+        }
+    }
 }
