@@ -1,16 +1,15 @@
 //! Command line interface: reads arguments and environment, assembles the parts, and dispatches
 //! every command to its module.
 
-use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{ColorChoice, FromArgMatches, ValueEnum};
 use serde_json::json;
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::args::events::HooksCommand;
-use crate::cli::args::options::{Cli, CliCommand};
+use crate::cli::args::options::{self, Cli, CliCommand};
 use crate::cli::args::output::{Output, OutputForm};
 use crate::cli::args::sandbox::ChaosArgs;
 use crate::cli::commands::planning::{apply, approve, plan};
@@ -28,14 +27,16 @@ use crate::sim;
 
 /// Runs the command line of this process and returns its exit code.
 pub fn main() -> u8 {
-    let cli = match Cli::try_parse() {
+    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    print::use_color(asked_color(words));
+    let cli = match parse() {
         Ok(cli) => cli,
         Err(usage) => return print_usage(&usage),
     };
     start_logging(&cli);
     machine::harden_process();
     crate::client::transport::install_crypto();
-    let out = Printer::new(cli.output.common());
+    let out = Printer::new(cli.global.output.common());
     if let CliCommand::Chaos(args) = &cli.command {
         // The simulator brings its own runtime and its own time.
         return exit_code(run_simulator(args, out), out);
@@ -50,6 +51,29 @@ pub fn main() -> u8 {
         Err(error) => Err(CommandFailure::environment("reckon::runtime", error)),
     };
     exit_code(result, out)
+}
+
+fn parse() -> Result<Cli, clap::Error> {
+    let matches = options::command().try_get_matches()?;
+    let mut cli = Cli::from_arg_matches(&matches)?;
+    cli.global.prefer_command_line(&matches);
+    Ok(cli)
+}
+
+/// Returns the value of `--color`, by the words alone: help and wrong arguments obey it, too.
+fn asked_color(words: impl Iterator<Item = String>) -> ColorChoice {
+    let mut words = words.take_while(|word| word != "--");
+    let mut asked = ColorChoice::Auto;
+    while let Some(word) = words.next() {
+        let value = match word.strip_prefix("--color") {
+            Some("") => words.next(),
+            Some(rest) => rest.strip_prefix('=').map(str::to_owned),
+            None => None,
+        };
+        let value = value.and_then(|value| ColorChoice::from_str(&value, false).ok());
+        asked = value.unwrap_or(asked);
+    }
+    asked
 }
 
 /// Returns the number of threads: one for each core that this process may use, at least two.
@@ -75,7 +99,7 @@ fn print_usage(usage: &clap::Error) -> u8 {
 /// Starts logging to standard error; `-v` logs more, `-vvv` everything. Bodies and secrets are in
 /// no log line. The simulator's worlds fail all the time, so the simulator logs nothing by default.
 fn start_logging(cli: &Cli) {
-    let level = match (cli.verbose, &cli.command) {
+    let level = match (cli.global.verbose, &cli.command) {
         (0, CliCommand::Chaos(_)) => "off",
         (0, CliCommand::Run(_)) => "reckon::effects=info,warn",
         (0, _) => "warn",
@@ -86,7 +110,7 @@ fn start_logging(cli: &Cli) {
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::new(level))
         .with_writer(|| print::Stderr)
-        .with_ansi(std::io::stderr().is_terminal())
+        .with_ansi(print::is_colored(&std::io::stderr()))
         .with_target(false);
     // A second initialisation, in tests, keeps the first.
     drop(subscriber.try_init());
@@ -143,7 +167,7 @@ pub(crate) async fn run_command(cli: &Cli, out: Printer) -> CommandResult {
         CliCommand::Import(args) => import::run(&setup()?, args).await,
         CliCommand::Forget(args) => init::forget(&setup()?, args).await,
         CliCommand::Run(args) => Box::pin(run::run(cli, args, out)).await,
-        CliCommand::Get(args) => get::run(&setup()?, args, cli.output).await,
+        CliCommand::Get(args) => get::run(&setup()?, args, cli.global.output).await,
         CliCommand::Describe(args) => resources::describe(&setup()?, args).await,
         CliCommand::Link(args) => links::run(&setup()?, args).await,
         CliCommand::Events(command) => events::run(&setup()?, command).await,
@@ -162,7 +186,7 @@ pub(crate) async fn run_command(cli: &Cli, out: Printer) -> CommandResult {
 
 /// Refuses the forms of lists for commands that print no list of resources.
 fn check_output(cli: &Cli) -> CommandResult<()> {
-    let is_list = matches!(cli.output, OutputForm::List(_));
+    let is_list = matches!(cli.global.output, OutputForm::List(_));
     if is_list && !matches!(cli.command, CliCommand::Get(_)) {
         let what = "-o wide, name and csv are forms of `reckon get` alone";
         return Err(CommandFailure::input("reckon::usage::output", what)
@@ -187,6 +211,16 @@ async fn run_hooks(setup: &Context, command: &HooksCommand) -> CommandResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_colour_is_known_before_the_arguments_are_parsed() {
+        let asked = |line: &str| asked_color(line.split(' ').map(str::to_owned));
+        assert_eq!(asked("reckon get"), ColorChoice::Auto);
+        assert_eq!(asked("reckon --color=always aply"), ColorChoice::Always);
+        assert_eq!(asked("reckon get --color never --help"), ColorChoice::Never);
+        assert_eq!(asked("reckon get --colors=always --color nope"), ColorChoice::Auto);
+        assert_eq!(asked("reckon why -- --color=always"), ColorChoice::Auto);
+    }
 
     /// Closes item C11: a machine of many cores is used.
     #[test]

@@ -8,6 +8,7 @@ pub mod args {
     pub mod documents;
     pub mod events;
     pub mod gateway_actions;
+    pub mod global;
     pub mod options;
     pub mod output;
     pub mod reading;

@@ -19,6 +19,22 @@ use crate::render::words::Screen;
 /// Columns at which diagnostics are wrapped.
 const WIDTH: usize = 100;
 
+/// Sets the rule for colours on both streams of this process. With `auto`, a terminal shows them
+/// unless the environment forbids colours (`NO_COLOR`, `TERM=dumb`).
+pub(crate) fn use_color(asked: clap::ColorChoice) {
+    let choice = match asked {
+        clap::ColorChoice::Auto => anstream::ColorChoice::Auto,
+        clap::ColorChoice::Always => anstream::ColorChoice::AlwaysAnsi,
+        clap::ColorChoice::Never => anstream::ColorChoice::Never,
+    };
+    choice.write_global();
+}
+
+/// Returns true if a stream shows colours by the rule of this process.
+pub(crate) fn is_colored(stream: &impl anstream::stream::RawStream) -> bool {
+    anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never
+}
+
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Printer {
     pub form: Output,
@@ -31,7 +47,7 @@ pub(crate) struct Printer {
 
 impl Printer {
     pub(crate) fn new(form: Output) -> Self {
-        let color = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
+        let color = is_colored(&io::stdout());
         let width = Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
         Self {
             form,

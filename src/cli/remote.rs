@@ -19,7 +19,8 @@ use zeroize::Zeroizing;
 
 use crate::base::secret::Secret;
 use crate::base::wording::{causes, root_cause};
-use crate::cli::args::options::{Cli, ServerArgs};
+use crate::cli::args::global::GlobalArgs;
+use crate::cli::args::options::Cli;
 use crate::cli::exit::{ANSWER, CommandFailure, CommandResult, TLS, UNREACHABLE};
 use crate::config::setting::ProcessEnv;
 use crate::config::settings::{Config, FILE_NAME};
@@ -237,7 +238,7 @@ pub(crate) fn server_of_args(cli: &Cli) -> CommandResult<Option<ServerClient>> {
     let usage = |what: &str, help: &str| {
         Err(CommandFailure::input("reckon::server::usage", what).help(help))
     };
-    let ServerArgs { server, token_file } = &cli.server;
+    let GlobalArgs { server, token_file, state, .. } = &cli.global;
     match (server, token_file) {
         (None, None) => Ok(None),
         (Some(_), None) => {
@@ -246,7 +247,7 @@ pub(crate) fn server_of_args(cli: &Cli) -> CommandResult<Option<ServerClient>> {
             usage("--server without a token", help)
         }
         (None, Some(_)) => usage("--token-file without --server", "add --server URL"),
-        (Some(_), Some(_)) if cli.state.is_some() => usage(
+        (Some(_), Some(_)) if state.is_some() => usage(
             "--state conflicts with --server: the state is at the daemon",
             "leave --state out",
         ),
@@ -262,7 +263,7 @@ pub(crate) fn load_config(
     cli: &Cli,
     file: &Path,
 ) -> CommandResult<Config> {
-    if server.is_some() && cli.config.is_none() && !file.exists() {
+    if server.is_some() && cli.global.config.is_none() && !file.exists() {
         empty_config()
     } else {
         Ok(Config::load(file)?)

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Command, CommandFactory, Parser, Subcommand};
 
 use crate::base::money::Money;
 use crate::cli::args::documents::{ExplainArgs, PathArgs, SchemaArgs, SealArgs};
 use crate::cli::args::events::{EventsCommand, HooksCommand};
 use crate::cli::args::gateway_actions::GatewayCommand;
-use crate::cli::args::output::OutputForm;
+use crate::cli::args::global::GlobalArgs;
 use crate::cli::args::reading::{GetArgs, ResourceArgs, WhyArgs};
 use crate::cli::args::resources::{
     self, AttachArgs, ChoiceArgs, IntentsArgs, LinkArgs, PlanCommand, ResumeArgs, SignedArgs,
@@ -21,23 +21,16 @@ use crate::cli::args::store::StoreCommand;
 #[derive(Debug, Parser)]
 #[command(name = "reckon", version, max_term_width = 100, after_help = EXIT_CODES)]
 pub struct Cli {
-    /// The configuration file; ./reckon.yaml by default.
-    #[arg(long, global = true, value_name = "FILE")]
-    pub config: Option<PathBuf>,
-    /// The state directory; overrides the configuration's.
-    #[arg(long, global = true, value_name = "DIR")]
-    pub state: Option<PathBuf>,
     #[command(flatten)]
-    pub server: ServerArgs,
-    /// The form of the output.
-    #[arg(short = 'o', long, global = true, value_name = "FORM", default_value = "text")]
-    pub output: OutputForm,
-    /// Log more; -vv logs still more, -vvv everything.
-    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
-    pub verbose: u8,
+    pub global: GlobalArgs,
     /// The command to run.
     #[command(subcommand)]
     pub command: CliCommand,
+}
+
+/// Returns the command of the whole program.
+pub fn command() -> Command {
+    Cli::command()
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 your input; 2 changes pending (plan --detailed-exitcode); 3 \
@@ -200,21 +193,4 @@ pub struct RunArgs {
     /// Run the emulator inside, with its own state, and take partner, service and codes from it.
     #[arg(long)]
     pub sandbox: bool,
-}
-
-/// Arguments of `--server URL --token-file FILE`.
-#[derive(Debug, Args)]
-pub struct ServerArgs {
-    /// Ask the daemon at this address, and keep no state here: https, or http on this machine.
-    #[arg(
-        long,
-        global = true,
-        value_name = "URL",
-        requires = "token_file",
-        conflicts_with = "state"
-    )]
-    pub server: Option<String>,
-    /// The file that holds the daemon's token.
-    #[arg(long, global = true, value_name = "FILE")]
-    pub token_file: Option<PathBuf>,
 }

@@ -55,11 +55,11 @@ pub(crate) struct Context {
 
 impl Context {
     pub(crate) fn load(cli: &Cli, out: Printer) -> CommandResult<Self> {
-        let file = cli.config.clone().unwrap_or_else(|| PathBuf::from(FILE_NAME));
+        let file = cli.global.config.clone().unwrap_or_else(|| PathBuf::from(FILE_NAME));
         let server = remote::server_of_args(cli)?;
         let config = remote::load_config(server.as_ref(), cli, &file)?;
         let specs = config.specs.get(&ProcessEnv)?;
-        let state = match &cli.state {
+        let state = match &cli.global.state {
             Some(dir) => dir.clone(),
             None => config.state.get(&ProcessEnv)?,
         };
@@ -72,8 +72,8 @@ impl Context {
             state,
             server,
             check,
-            config_named: cli.config.is_some(),
-            state_named: cli.state.is_some(),
+            config_named: cli.global.config.is_some(),
+            state_named: cli.global.state.is_some(),
             identity: OnceLock::new(),
         })
     }

@@ -111,7 +111,7 @@ fn cannot_listen(error: ServeError) -> CommandFailure {
 /// Returns the sandbox's state directory: the argument, else one beneath the configured state.
 fn directory(cli: &Cli, out: Printer) -> PathBuf {
     let configured = || Context::load(cli, out).ok().map(|setup| setup.state.join("sandbox"));
-    cli.state.clone().or_else(configured).unwrap_or_else(|| PathBuf::from(".reckon/sandbox"))
+    cli.global.state.clone().or_else(configured).unwrap_or_else(|| PathBuf::from(".reckon/sandbox"))
 }
 
 /// Parses the moment at which the sandbox's clock starts; `None` for the real time.
