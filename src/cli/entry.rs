@@ -16,7 +16,7 @@ use crate::cli::commands::planning::{apply, approve, plan};
 use crate::cli::commands::sandbox::command;
 use crate::cli::commands::{
     documents, events, gateway_actions, get, hook_repl, hook_trials, hooks, import, init, links,
-    resources, store, why,
+    new, resources, store, why,
 };
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
@@ -172,6 +172,7 @@ pub(crate) async fn run_command(cli: &Cli, out: Printer) -> CommandResult {
         CliCommand::Link(args) => links::run(&setup()?, args).await,
         CliCommand::Events(command) => events::run(&setup()?, command).await,
         CliCommand::Attach(args) => links::attach(&setup()?, args).await,
+        CliCommand::New(args) => new::run(&setup()?, args),
         CliCommand::Explain(args) => documents::explain(args, out),
         CliCommand::Schema(args) => documents::schema(args, out),
         CliCommand::Intents(args) => resources::intents(&setup()?, args).await,

@@ -30,6 +30,7 @@ pub mod commands {
     pub mod import;
     pub mod init;
     pub mod links;
+    pub mod new;
     /// Plans, saved plans, comparisons, approvals, and their application.
     pub mod planning {
         pub mod apply;

@@ -11,6 +11,7 @@ use crate::kinds::merchant::MerchantKind;
 use crate::kinds::planning::object_step::{ObjectEffects, plan_object, refuse_change};
 use crate::kinds::planning::step::{StepCx, StepDecision, ready_state};
 use crate::kinds::row::KindRow;
+use crate::kinds::schema::example::{Example, Examples};
 use crate::kinds::schema::kind::{CheckCx, Find, SpecField, SpecSchema, spec_fields};
 use crate::kinds::schema::text;
 use crate::kinds::schema::values::RefusedField;
@@ -53,6 +54,12 @@ impl SpecSchema for ContactKind {
         Personal Immutable "email_addresses": "A list of at least one `{address: …}` (partner-api, POST /contacts).";
         Personal Immutable "email_addresses[].address": "An e-mail address (partner-api, Contact).";
     };
+    const EXAMPLES: Examples = &[
+        ("merchant", Example::Merchant),
+        ("first_name", Example::Yaml("Jane")),
+        ("last_name", Example::Yaml("Doe")),
+        ("email_addresses[].address", Example::Yaml("jane@example.com")),
+    ];
     type Spec = ContactSpec;
 
     fn check(spec: &ContactSpec, _cx: &CheckCx) -> Vec<Issue> {

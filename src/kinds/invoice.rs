@@ -17,6 +17,7 @@ use crate::kinds::invoice::spec::{
     AttachmentSpec, InvoiceSpec, LineItemSpec, MessageSpec, QUANTITY, RATE_TYPE,
 };
 use crate::kinds::merchant::MerchantKind;
+use crate::kinds::schema::example::{Example, Examples};
 use crate::kinds::schema::kind::{CheckCx, FileRef, Find, SpecField, SpecSchema, spec_fields};
 use crate::kinds::schema::text;
 use crate::model::issue::Issue;
@@ -52,6 +53,14 @@ impl SpecSchema for InvoiceKind {
         Plain Immutable "attachments[].id": "The `fref_` id of a file that was uploaded under the contact and processed (partner-api, POST /invoices).";
         Plain Immutable "attachments[].file": "A path below the folder of `secrets.attachments`: uploaded under the contact before the invoice is created; a later change of the file has no effect (design, part 5).";
     };
+    const EXAMPLES: Examples = &[
+        ("merchant", Example::Merchant),
+        ("contact", Example::Resource(ContactKind::NAME)),
+        ("bank_account", Example::Yaml("Operating")),
+        ("invoice_date", Example::Day),
+        ("line_items[].description", Example::Yaml("Retainer")),
+        ("line_items[].rate_per_quantity", Example::Yaml("\"125.00 USD\"")),
+    ];
     type Spec = InvoiceSpec;
 
     fn check(spec: &InvoiceSpec, cx: &CheckCx) -> Vec<Issue> {

@@ -15,6 +15,7 @@ use serde_with::skip_serializing_none;
 use crate::base::id::{Mode, Name};
 use crate::kinds::json_schema::HiddenSecret;
 use crate::kinds::merchant_application::MerchantApplicationKind;
+use crate::kinds::schema::example::{Example, Examples};
 use crate::kinds::schema::kind::{CheckCx, Find, SpecField, SpecSchema, spec_fields};
 use crate::kinds::schema::text;
 use crate::kinds::secrets::secret_source::SecretSource;
@@ -89,6 +90,11 @@ impl SpecSchema for MerchantKind {
         Plain LocalOnly "credentials.keys.public_key": "The account's public key, 24 characters (partner-api, Account object).";
         Secret LocalOnly "credentials.keys.secret_key": "The account's secret key (partner-api, Account object).";
     };
+    const EXAMPLES: Examples = &[
+        ("mode", Example::Yaml("test")),
+        ("timezone", Example::Yaml("America/Chicago")),
+        ("credentials.authorization_code", Example::Variable("CODE")),
+    ];
     type Spec = MerchantSpec;
 
     fn check(spec: &MerchantSpec, cx: &CheckCx) -> Vec<Issue> {

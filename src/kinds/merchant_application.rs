@@ -25,6 +25,7 @@ use crate::api::onboarding::rules::rules;
 use crate::api::rules::FieldProblem;
 use crate::base::account_number::is_published_test_routing;
 use crate::kinds::merchant_application::spec::MerchantApplicationSpec;
+use crate::kinds::schema::example::{Example, Examples};
 use crate::kinds::schema::kind::{CheckCx, SpecField, SpecSchema, UniqueField, spec_fields};
 use crate::kinds::secrets::field_of;
 use crate::kinds::secrets::secret_source::SecretSource;
@@ -124,6 +125,11 @@ impl SpecSchema for MerchantApplicationKind {
         Plain Immutable "second_owner.has_significant_ownership": "True if this owner owns more than 25 % (partner-api, Merchant application).";
         Plain Immutable "second_owner.has_significant_responsibility": "True if this owner manages the business (partner-api, Merchant application).";
     };
+    const EXAMPLES: Examples = &[
+        ("submission", Example::Yaml("sign_up")),
+        ("plan", Example::Plan),
+        ("email", Example::Yaml("jo@example.com")),
+    ];
     type Spec = MerchantApplicationSpec;
 
     fn check(spec: &MerchantApplicationSpec, cx: &CheckCx) -> Vec<Issue> {

@@ -25,6 +25,7 @@ use crate::base::money::Money;
 use crate::kinds::merchant::MerchantKind;
 use crate::kinds::recurring_charge::spec::{FIELDS, FirstCharge, RecurringChargeSpec, Surcharge};
 use crate::kinds::saved_method::SavedMethodKind;
+use crate::kinds::schema::example::{Example, Examples};
 use crate::kinds::schema::kind::{CheckCx, Find, SpecField, SpecSchema};
 use crate::kinds::schema::text;
 use crate::kinds::schema::values::{Amount, WholeNumber};
@@ -166,6 +167,14 @@ pub struct RecurringChargeKind;
 impl SpecSchema for RecurringChargeKind {
     const NAME: &'static str = "RecurringCharge";
     const FIELDS: &'static [SpecField] = FIELDS;
+    const EXAMPLES: Examples = &[
+        ("merchant", Example::Merchant),
+        ("method", Example::Resource(SavedMethodKind::NAME)),
+        ("amount", Example::Yaml("\"125.00 USD\"")),
+        ("schedule.start", Example::Day),
+        ("schedule.interval_unit", Example::Yaml("MONTH")),
+        ("schedule.interval_delay", Example::Yaml("1")),
+    ];
     type Spec = RecurringChargeSpec;
 
     fn check(spec: &RecurringChargeSpec, cx: &CheckCx) -> Vec<Issue> {

@@ -18,6 +18,7 @@ use crate::kinds::planning::diff::applied_state;
 use crate::kinds::planning::step::{StepCx, StepDecision, orphan};
 use crate::kinds::remote::import_check::ImportCheck;
 use crate::kinds::remote::readback::ReadBack;
+use crate::kinds::schema::example::Examples;
 use crate::kinds::schema::kind::{
     self, CheckCx, DecodeError, DecodedSpec, Find, SpecField, SpecSchema, UniqueField,
 };
@@ -34,6 +35,8 @@ use crate::model::state::observed::{AppliedSpec, Observed};
 pub struct KindRow {
     pub name: &'static str,
     pub fields: &'static [SpecField],
+    /// The values of a new document.
+    pub examples: Examples,
     /// True if the removal of an object has an effect on the service.
     pub is_deletable: bool,
     /// True if documents create the objects, so that an existing object can be adopted.
@@ -86,6 +89,7 @@ impl KindRow {
         Self {
             name: K::NAME,
             fields: K::FIELDS,
+            examples: K::EXAMPLES,
             is_deletable: false,
             is_adoptable: false,
             has_doubtful_creation: false,

@@ -21,6 +21,7 @@ use crate::base::id::Name;
 use crate::effects::methods::PaymentMethodType;
 use crate::kinds::merchant::MerchantKind;
 use crate::kinds::saved_method::source::MethodSourceSpec;
+use crate::kinds::schema::example::{Example, Examples};
 use crate::kinds::schema::kind::{CheckCx, Find, SpecField, SpecSchema, spec_fields};
 use crate::kinds::schema::text;
 use crate::kinds::schema::values::RefusedField;
@@ -75,6 +76,11 @@ impl SpecSchema for SavedMethodKind {
         Personal ReplaceByToken "source.bank.surname": "An individual's family name, at most 64 characters (gateway-api, Payment method in a request).";
         Plain InPlace "description": "A text of the merchant's own, at most 64 characters (gateway-api, PATCH /v1/cards, PATCH /v1/banks; service-facts, 31).";
     };
+    const EXAMPLES: Examples = &[
+        ("merchant", Example::Merchant),
+        ("type", Example::Yaml("card")),
+        ("source", Example::Yaml("intake")),
+    ];
     type Spec = SavedMethodSpec;
 
     fn check(spec: &SavedMethodSpec, _cx: &CheckCx) -> Vec<Issue> {

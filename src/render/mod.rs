@@ -3,6 +3,7 @@
 pub mod actions;
 pub mod approvals;
 pub mod diagnostic;
+pub mod document_template;
 pub mod events;
 pub mod hooks;
 pub mod intents;

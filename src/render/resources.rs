@@ -10,7 +10,7 @@ use crate::render::words::{
     Screen, clean, file_place, format_amount, or_not_known, push_line, resource_key, value_text,
     wrap,
 };
-use crate::spec::explain::Explanation;
+use crate::spec::explain::{Explanation, KindList, KindMeaning};
 
 const SENTENCE_WIDTH: usize = 76;
 const LABEL_WIDTH: usize = 16;
@@ -154,6 +154,17 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
         push_line!(out, "  {}  {}", screen.bold(&field.path), field_summary(field));
         push_line!(out, "      {}", field.meaning);
     }
+    out
+}
+
+/// Renders the kinds, one a line.
+pub fn kind_list(list: &KindList, screen: Screen) -> String {
+    let width = list.kinds.iter().map(|one| one.kind.len()).max().unwrap_or_default();
+    let mut out = String::new();
+    for KindMeaning { kind, meaning } in &list.kinds {
+        push_line!(out, "{}  {meaning}", screen.bold(&format!("{kind:width$}")));
+    }
+    push_line!(out, "\nnext: `reckon explain KIND`, or `reckon new KIND NAME` for a document");
     out
 }
 

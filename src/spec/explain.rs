@@ -41,6 +41,24 @@ pub struct Explanation {
     pub fields: Vec<Explanation>,
 }
 
+/// The explicable kinds, each with its meaning alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KindList {
+    pub kinds: Vec<KindMeaning>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KindMeaning {
+    pub kind: &'static str,
+    pub meaning: String,
+}
+
+/// Returns a kind with the meaning that its types declare.
+pub fn kind_meaning(row: &KindRow) -> KindMeaning {
+    let Explanation { kind, meaning, .. } = of_kind(row, &(row.schema)(), Vec::new());
+    KindMeaning { kind, meaning }
+}
+
 /// Explains a kind, or the field at `path`.
 ///
 /// # Errors
@@ -71,7 +89,7 @@ fn of_kind(row: &KindRow, schema: &Value, fields: Vec<Explanation>) -> Explanati
     }
 }
 
-fn of_field(row: &KindRow, schema: &Value, field: &SpecField) -> Explanation {
+pub(crate) fn of_field(row: &KindRow, schema: &Value, field: &SpecField) -> Explanation {
     let (meaning, sources) = split_sources(field.doc);
     let (parent, name) = field.path.rsplit_once('.').unwrap_or(("", field.path));
     let around = schema_at(schema, parent);

@@ -1,4 +1,5 @@
-//! Arguments of commands about documents: `validate`, `explain`, `schema`, `seal`.
+//! Arguments of commands about documents: `validate`, `new`, `explain`, `schema`,
+//! `seal`.
 
 use std::path::PathBuf;
 
@@ -18,9 +19,26 @@ pub struct PathArgs {
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
     /// A kind, or a field by its path below `spec`, such as `RecurringCharge.schedule.start`;
-    /// `Config` for `reckon.yaml`, such as `Config.policy.limits`.
+    /// `Config` for `reckon.yaml`, such as `Config.policy.limits`. Without it: the list of kinds.
     #[arg(value_name = "KIND[.FIELD]")]
-    pub what: String,
+    pub what: Option<String>,
+}
+
+/// Arguments of `new`.
+#[derive(Debug, Args)]
+pub struct NewArgs {
+    /// The kind, in any case; `reckon explain` lists the kinds.
+    #[arg(value_name = "KIND")]
+    pub kind: String,
+    /// The name of the document: NAME, or NAMESPACE/NAME.
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// The merchant that it belongs to, where there are several: NAME, or NAMESPACE/NAME.
+    #[arg(long, value_name = "NAME")]
+    pub merchant: Option<String>,
+    /// Write the document to this new file; by default it is printed.
+    #[arg(long, value_name = "FILE")]
+    pub file: Option<PathBuf>,
 }
 
 /// Arguments of `schema`.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Command, CommandFactory, Parser, Subcommand};
 
 use crate::base::money::Money;
-use crate::cli::args::documents::{ExplainArgs, PathArgs, SchemaArgs, SealArgs};
+use crate::cli::args::documents::{ExplainArgs, NewArgs, PathArgs, SchemaArgs, SealArgs};
 use crate::cli::args::events::{EventsCommand, HooksCommand};
 use crate::cli::args::gateway_actions::GatewayCommand;
 use crate::cli::args::global::GlobalArgs;
@@ -75,6 +75,8 @@ pub enum CliCommand {
     /// Inspect, read again and replay events: what the service reports in webhooks and lists.
     #[command(subcommand)]
     Events(EventsCommand),
+    /// Print a new document of a kind: required fields with values, all others as comments.
+    New(NewArgs),
     /// Explain a kind, or one of its fields: type, changes, privacy, values and source.
     Explain(ExplainArgs),
     /// Print the JSON Schema of a kind, or the one for any document.

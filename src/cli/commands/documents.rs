@@ -24,6 +24,7 @@ use crate::kinds::register::KINDS;
 use crate::kinds::row::KindRow;
 use crate::model::issue::{Issue, PlacedIssue, ProblemCounts, TreeProblems};
 use crate::render::diagnostic;
+use crate::spec::explain::{KindList, KindMeaning};
 use crate::spec::tree::loader::Loader;
 use crate::spec::{explain, header};
 use crate::{config, render};
@@ -103,7 +104,8 @@ fn is_chosen(setup: &Context, paths: &[PathBuf], file: &str) -> bool {
 }
 
 pub(crate) fn explain(args: &ExplainArgs, out: Printer) -> CommandResult {
-    let (kind, path) = args.what.split_once('.').unwrap_or((&args.what, ""));
+    let Some(what) = args.what.as_deref() else { return list_kinds(out) };
+    let (kind, path) = what.split_once('.').unwrap_or((what, ""));
     let (name, explained) = if kind.eq_ignore_ascii_case(CONFIG) {
         (CONFIG, config::schema::explain(path))
     } else {
@@ -117,6 +119,15 @@ pub(crate) fn explain(args: &ExplainArgs, out: Printer) -> CommandResult {
     out.finish(&explained, || render::resources::explanation(&explained, out.screen))
 }
 
+/// Lists the kinds and the configuration, with one line each.
+fn list_kinds(out: Printer) -> CommandResult {
+    let mut kinds: Vec<KindMeaning> = KINDS.iter().map(explain::kind_meaning).collect();
+    let config = config::schema::explain("").ok();
+    kinds.extend(config.map(|file| KindMeaning { kind: file.kind, meaning: file.meaning }));
+    let list = KindList { kinds };
+    out.finish(&list, || render::resources::kind_list(&list, out.screen))
+}
+
 /// Runs `schema`. Prints JSON in every form but YAML.
 pub(crate) fn schema(args: &SchemaArgs, out: Printer) -> CommandResult {
     let schema = match &args.kind {
@@ -128,7 +139,7 @@ pub(crate) fn schema(args: &SchemaArgs, out: Printer) -> CommandResult {
 }
 
 /// Returns the kind of this name, in any case.
-fn kind_row(name: &str) -> CommandResult<&'static KindRow> {
+pub(crate) fn kind_row(name: &str) -> CommandResult<&'static KindRow> {
     let found = KINDS.iter().find(|row| row.name.eq_ignore_ascii_case(name));
     found.ok_or_else(|| {
         CommandFailure::input("reckon::usage::kind", format!("there is no kind {name:?}"))

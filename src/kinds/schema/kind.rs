@@ -23,6 +23,7 @@ use crate::base::decode::problem::DecodeProblem;
 pub use crate::base::folder::Stat as Stamp;
 use crate::base::id::{Key, Name};
 use crate::base::money::Currency;
+use crate::kinds::schema::example::Examples;
 use crate::model::issue::Issue;
 use crate::model::manifest::{AttachedFile, Manifest, Reference};
 
@@ -122,6 +123,8 @@ pub trait SpecSchema: 'static {
     const NAME: &'static str;
     /// Every field, for masks, plans and help.
     const FIELDS: &'static [SpecField];
+    /// The values of a new document, with each required field.
+    const EXAMPLES: Examples;
     /// The typed spec. `Serialize` gives the canonical form: defaults filled in, empty left out.
     type Spec: DeserializeOwned + Serialize + JsonSchema;
     /// Returns the problems of one document by itself; paths begin with `spec`.

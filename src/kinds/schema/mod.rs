@@ -1,5 +1,6 @@
 //! The row of a kind, its fields, references and texts, and their JSON Schema.
 
+pub mod example;
 pub mod kind;
 pub mod text;
 pub mod values;
