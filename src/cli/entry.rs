@@ -16,7 +16,7 @@ use crate::cli::commands::planning::{apply, approve, plan};
 use crate::cli::commands::sandbox::command;
 use crate::cli::commands::{
     documents, events, gateway_actions, get, hook_repl, hook_trials, hooks, import, init, links,
-    new, resources, store, why,
+    new, resources, shell, store, why,
 };
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
@@ -167,6 +167,8 @@ pub(crate) async fn run_command(cli: &Cli, out: Printer) -> CommandResult {
         CliCommand::Import(args) => import::run(&setup()?, args).await,
         CliCommand::Forget(args) => init::forget(&setup()?, args).await,
         CliCommand::Run(args) => Box::pin(run::run(cli, args, out)).await,
+        CliCommand::Completions(args) => shell::completions(args, out),
+        CliCommand::Man(args) => shell::man(args, out),
         CliCommand::Get(args) => get::run(&setup()?, args, cli.global.output).await,
         CliCommand::Describe(args) => resources::describe(&setup()?, args).await,
         CliCommand::Link(args) => links::run(&setup()?, args).await,

@@ -14,6 +14,7 @@ pub mod args {
     pub mod reading;
     pub mod resources;
     pub mod sandbox;
+    pub mod shell;
     pub mod store;
 }
 /// Commands: one file or folder for each job of an operator.
@@ -46,6 +47,7 @@ pub mod commands {
         pub mod env;
         pub mod scenario;
     }
+    pub mod shell;
     /// Approvals by signed commits: the daemon examines the branch, a person signs.
     pub mod signed {
         pub mod approval;

@@ -83,6 +83,8 @@ const TABLE: &[(&str, i32, i32)] = &[
     ("hooks doc", 0, 0),
     ("seal Merchant/acme code", 1, 1),
     ("why Merchant/acme", 0, 0),
+    ("completions bash", 0, 0),
+    ("man store", 0, 0),
     ("store check", 1, 1),
     ("store rebuild", 1, 1),
     ("store backup copy.backup", 1, 1),

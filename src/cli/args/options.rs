@@ -15,6 +15,7 @@ use crate::cli::args::resources::{
     SuspendArgs,
 };
 use crate::cli::args::sandbox::{ChaosArgs, SandboxArgs};
+use crate::cli::args::shell::{CompletionsArgs, ManArgs};
 use crate::cli::args::store::StoreCommand;
 
 /// Billing as code: YAML in git, a payment service made to match exactly once.
@@ -98,6 +99,10 @@ pub enum CliCommand {
     /// Check, back up, restore and maintain the state on disk.
     #[command(subcommand)]
     Store(StoreCommand),
+    /// Print the completions of a shell.
+    Completions(CompletionsArgs),
+    /// Print the manual page of the program, or of a command.
+    Man(ManArgs),
     /// Run the simulator: the production engine in a seeded, failing world.
     Chaos(ChaosArgs),
 }
