@@ -14,6 +14,7 @@ use crate::cli::args::output::{Output, OutputForm};
 use crate::cli::args::sandbox::ChaosArgs;
 use crate::cli::commands::planning::{apply, approve, plan};
 use crate::cli::commands::sandbox::command;
+use crate::cli::commands::waiting::{reconcile, wait};
 use crate::cli::commands::{
     documents, events, gateway_actions, get, hook_repl, hook_trials, hooks, import, init, links,
     new, resources, shell, store, why,
@@ -167,6 +168,8 @@ pub(crate) async fn run_command(cli: &Cli, out: Printer) -> CommandResult {
         CliCommand::Import(args) => import::run(&setup()?, args).await,
         CliCommand::Forget(args) => init::forget(&setup()?, args).await,
         CliCommand::Run(args) => Box::pin(run::run(cli, args, out)).await,
+        CliCommand::Reconcile(args) => reconcile::run(&setup()?, args).await,
+        CliCommand::Wait(args) => wait::run(&setup()?, args).await,
         CliCommand::Completions(args) => shell::completions(args, out),
         CliCommand::Man(args) => shell::man(args, out),
         CliCommand::Get(args) => get::run(&setup()?, args, cli.global.output).await,

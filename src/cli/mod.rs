@@ -16,6 +16,7 @@ pub mod args {
     pub mod sandbox;
     pub mod shell;
     pub mod store;
+    pub mod waiting;
 }
 /// Commands: one file or folder for each job of an operator.
 pub mod commands {
@@ -57,6 +58,12 @@ pub mod commands {
         pub mod repository;
     }
     pub mod store;
+    /// Commands that wait for the daemon.
+    pub mod waiting {
+        pub mod condition;
+        pub mod reconcile;
+        pub mod wait;
+    }
     pub mod why;
 }
 /// Everything that a command opens: configuration, state, key, secrets, git, the daemon's session.

@@ -137,6 +137,7 @@ impl Control {
             }
             ControlRequest::Verify => Input::Verify(reply),
             ControlRequest::Refresh => Input::Refresh(reply),
+            ControlRequest::Retry(key) => Input::Retry(key, reply),
             ControlRequest::Compact { drop_history } => Input::Compact(drop_history, actor, reply),
             ControlRequest::Rekey { new_key_file } => Input::Rekey(new_key_file, actor, reply),
             ControlRequest::ResyncEvents(lists) => Input::ResyncEvents(lists, reply),

@@ -58,6 +58,8 @@ pub enum ControlRequest {
     Allow(AllowPrune),
     /// Answers the plan after the content of every file was read again: `"verify"`.
     Verify,
+    /// Plans and starts this resource again at once, although an earlier failure delays it.
+    Retry(Key),
     /// Answers the plan after a full sweep of the service: `"refresh"`.
     Refresh,
     /// Answers the portal link of this invoice: a secret.
@@ -299,6 +301,7 @@ mod tests {
         for request in [
             ControlRequest::Ask(EngineQuery::Settle),
             ControlRequest::Refresh,
+            ControlRequest::Retry(key.clone()),
             ControlRequest::Link(key.clone()),
             ControlRequest::Suspend(Box::new(SuspensionRequest::Resume { key })),
             ControlRequest::Release(ReleaseRequest { keys: Vec::new(), done: false }),

@@ -20,7 +20,7 @@ use crate::engine::protocol::events::{ResyncEvents, ResyncedEvents};
 use crate::engine::protocol::input::{AllowPrune, EngineCommand};
 use crate::engine::protocol::payers::{AttachToken, IntakeTerms, SecretLink, SubmitToken};
 use crate::engine::protocol::query::{Query, Reply};
-use crate::engine::protocol::views::PlanView;
+use crate::engine::protocol::views::{PlanView, UnknownName};
 use crate::model::effect::{Action, RemoteGet};
 use crate::model::operator::{
     RotationRequest, SuspensionRequest, SuspensionResult, WebhookAddress,
@@ -132,6 +132,8 @@ requests! {
         ControlRequest::Allow(removals), Reply::Allowed(keys) => Some(keys);
     pub Verify -> PlanView: ControlRequest::Verify, Reply::Plan(plan) => Some(*plan);
     pub Refresh -> PlanView: ControlRequest::Refresh, Reply::Plan(plan) => Some(*plan);
+    pub Retry(resource: Key) -> Result<(), UnknownName>:
+        ControlRequest::Retry(resource), Reply::Retried(done) => Some(done);
     pub PortalLink(invoice: Key) -> Option<SecretLink>:
         ControlRequest::Link(invoice), Reply::Link(link) => Some(link);
     pub Suspend(request: SuspensionRequest) -> SuspensionResult:
@@ -218,6 +220,7 @@ pub(crate) fn engine_command(
         | ControlRequest::Refresh
         | ControlRequest::Rekey { .. }
         | ControlRequest::ResyncEvents(_)
+        | ControlRequest::Retry(_)
         | ControlRequest::Verify => return Err(ControlError::bug("not a decision to record")),
     })
 }

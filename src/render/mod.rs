@@ -14,6 +14,7 @@ pub mod progress;
 pub mod resource_list;
 pub mod resources;
 mod table;
+pub mod waiting;
 pub mod why;
 pub mod words;
 

@@ -41,6 +41,8 @@ const TABLE: &[(&str, i32, i32)] = &[
     ("events resync --since 7d", 1, 1),
     ("events replay event", 1, 1),
     ("events tail", 1, 1),
+    ("reconcile", 4, 4),
+    ("wait --timeout 0s", 3, 3),
     ("new Contact jo", 0, 0),
     ("explain", 0, 0),
     ("explain Merchant", 0, 0),

@@ -54,4 +54,5 @@ mod specs;
 mod startup;
 mod store;
 mod unattended;
+mod waiting;
 mod why;

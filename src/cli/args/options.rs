@@ -17,6 +17,7 @@ use crate::cli::args::resources::{
 use crate::cli::args::sandbox::{ChaosArgs, SandboxArgs};
 use crate::cli::args::shell::{CompletionsArgs, ManArgs};
 use crate::cli::args::store::StoreCommand;
+use crate::cli::args::waiting::{ReconcileArgs, WaitArgs};
 
 /// Billing as code: YAML in git, a payment service made to match exactly once.
 #[derive(Debug, Parser)]
@@ -62,6 +63,10 @@ pub enum CliCommand {
     Forget(resources::ForgetArgs),
     /// Watch the files, reconcile and serve status, until a signal stops it.
     Run(RunArgs),
+    /// Have the daemon read the tree and reconcile now, and wait until it is done.
+    Reconcile(ReconcileArgs),
+    /// Wait until resources are ready, or in sync with their documents.
+    Wait(WaitArgs),
     /// Run the emulator of the service alone.
     Sandbox(SandboxArgs),
     /// List resources with their state.

@@ -277,6 +277,7 @@ impl Engine {
                 self.carry_out(decision, reply);
             }
             EngineInput::Refresh(reply) => self.refresh(reply),
+            EngineInput::Retry(key, reply) => self.retry(key, reply),
             EngineInput::Act(asked, reply) => self.act(asked, reply),
             EngineInput::Compact(drop_history, actor, reply) => {
                 self.compact(drop_history, actor, reply);

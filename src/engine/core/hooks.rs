@@ -17,6 +17,8 @@ use crate::engine::hooks::roster::ScriptChange;
 use crate::engine::hooks::scripts::DueAction;
 use crate::engine::protocol::actions::ActionCommand;
 use crate::engine::protocol::input::ScriptSet;
+use crate::engine::protocol::query::Reply;
+use crate::engine::protocol::views::UnknownName;
 use crate::model::effect::Action;
 use crate::model::events::hook::{NOTIFY, RECONCILE, RESUME, SUSPEND};
 use crate::model::events::hook_run::{ActionOutcome, ActionRequestId, PendingAction, Scheduled};
@@ -142,11 +144,29 @@ impl Engine {
     fn reconcile_for(&mut self, pending: PendingAction) {
         let key = pending.request.fields.get("key").and_then(Value::as_str);
         if let Some(key) = key.and_then(|key| key.parse::<Key>().ok()) {
-            let owner = blocks::owner(&self.known_state, &key);
-            self.readers.accounts.allow(owner.iter().chain([&key]));
-            self.replan([key].into());
+            self.reconcile_resource(key);
         }
         self.end_action(pending.id, ActionOutcome::Done, "looked at again".to_owned());
+    }
+
+    /// Plans a resource again at once, and reads the accounts of its merchant again.
+    fn reconcile_resource(&mut self, key: Key) {
+        let owner = blocks::owner(&self.known_state, &key);
+        self.readers.accounts.allow(owner.iter().chain([&key]));
+        self.replan([key].into());
+    }
+
+    /// Reconciles a resource at a person's request.
+    pub(crate) fn retry(&mut self, key: Key, reply: oneshot::Sender<Reply>) {
+        let steps = self.planner.steps().map(|step| &step.key);
+        let known = |key: &Key| self.planner.step(key).is_some();
+        let unknown = UnknownName::among([&key].into_iter(), known, steps).pop();
+        let done = unknown.map_or(Ok(()), Err);
+        if done.is_ok() {
+            self.reconcile_resource(key);
+        }
+        // The asker may have gone away; the answer is dropped then.
+        drop(reply.send(Reply::Retried(done)));
     }
 
     /// Sends a notification, or settles it. Without a sender it waits.

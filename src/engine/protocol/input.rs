@@ -28,6 +28,8 @@ pub enum EngineInput {
     Verify(oneshot::Sender<Reply>),
     /// Sweeps all lists of the service, and answers the plan.
     Refresh(oneshot::Sender<Reply>),
+    /// Plans this resource again and ends the delay after its failure; the reply comes at once.
+    Retry(Key, oneshot::Sender<Reply>),
     /// A partner webhook arrived; the reply follows once it is durable.
     PartnerWebhook(IncomingWebhook, oneshot::Sender<()>),
     Scripts(Box<ScriptSet>),

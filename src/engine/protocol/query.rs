@@ -128,6 +128,8 @@ pub enum Reply {
     Dismissed(usize),
     /// Number of values that a forgotten script kept; `None`: no such script, or it is in use.
     ScriptForgotten(Option<usize>),
+    /// The resource is tried again; or there is none of this name.
+    Retried(Result<(), UnknownName>),
     /// An answer from the local data beside the engine.
     #[serde(rename = "told")]
     Local(LocalReply),
