@@ -7,6 +7,7 @@
 pub mod args {
     pub mod documents;
     pub mod events;
+    pub mod examples;
     pub mod gateway_actions;
     pub mod global;
     pub mod options;

@@ -38,6 +38,7 @@ mod attach;
 mod canaries;
 mod cli;
 mod exactly_once;
+mod help;
 mod hooks;
 mod hooks_tools;
 mod links;

@@ -7,6 +7,7 @@ use clap::{Args, Command, CommandFactory, Parser, Subcommand};
 use crate::base::money::Money;
 use crate::cli::args::documents::{ExplainArgs, NewArgs, PathArgs, SchemaArgs, SealArgs};
 use crate::cli::args::events::{EventsCommand, HooksCommand};
+use crate::cli::args::examples::add_examples;
 use crate::cli::args::gateway_actions::GatewayCommand;
 use crate::cli::args::global::GlobalArgs;
 use crate::cli::args::reading::{GetArgs, ResourceArgs, WhyArgs};
@@ -30,9 +31,9 @@ pub struct Cli {
     pub command: CliCommand,
 }
 
-/// Returns the command of the whole program.
+/// Returns the command of the whole program, with the examples in its help.
 pub fn command() -> Command {
-    Cli::command()
+    add_examples(Cli::command(), "")
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 your input; 2 changes pending (plan --detailed-exitcode); 3 \
