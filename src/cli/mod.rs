@@ -15,7 +15,6 @@ pub mod args {
     pub mod reading;
     pub mod resources;
     pub mod sandbox;
-    pub mod shell;
     pub mod store;
     pub mod waiting;
 }
@@ -34,6 +33,7 @@ pub mod commands {
     pub mod init;
     pub mod links;
     pub mod new;
+    pub mod new_names;
     /// Plans, saved plans, comparisons, approvals, and their application.
     pub mod planning {
         pub mod apply;

@@ -11,8 +11,9 @@ use crate::kinds::merchant::MerchantKind;
 use crate::kinds::planning::object_step::{ObjectEffects, plan_object, refuse_change};
 use crate::kinds::planning::step::{StepCx, StepDecision, ready_state};
 use crate::kinds::row::KindRow;
-use crate::kinds::schema::example::{Example, Examples};
-use crate::kinds::schema::kind::{CheckCx, Find, SpecField, SpecSchema, spec_fields};
+use crate::kinds::schema::kind::{
+    CheckCx, Example, Examples, Find, SpecField, SpecSchema, spec_fields,
+};
 use crate::kinds::schema::text;
 use crate::kinds::schema::values::RefusedField;
 use crate::model::issue::Issue;

@@ -17,8 +17,9 @@ use crate::kinds::invoice::spec::{
     AttachmentSpec, InvoiceSpec, LineItemSpec, MessageSpec, QUANTITY, RATE_TYPE,
 };
 use crate::kinds::merchant::MerchantKind;
-use crate::kinds::schema::example::{Example, Examples};
-use crate::kinds::schema::kind::{CheckCx, FileRef, Find, SpecField, SpecSchema, spec_fields};
+use crate::kinds::schema::kind::{
+    CheckCx, Example, Examples, FileRef, Find, SpecField, SpecSchema, spec_fields,
+};
 use crate::kinds::schema::text;
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};

@@ -15,8 +15,9 @@ use serde_with::skip_serializing_none;
 use crate::base::id::{Mode, Name};
 use crate::kinds::json_schema::HiddenSecret;
 use crate::kinds::merchant_application::MerchantApplicationKind;
-use crate::kinds::schema::example::{Example, Examples};
-use crate::kinds::schema::kind::{CheckCx, Find, SpecField, SpecSchema, spec_fields};
+use crate::kinds::schema::kind::{
+    CheckCx, Example, Examples, Find, SpecField, SpecSchema, spec_fields,
+};
 use crate::kinds::schema::text;
 use crate::kinds::secrets::secret_source::SecretSource;
 use crate::model::issue::Issue;

@@ -25,8 +25,9 @@ use crate::api::onboarding::rules::rules;
 use crate::api::rules::FieldProblem;
 use crate::base::account_number::is_published_test_routing;
 use crate::kinds::merchant_application::spec::MerchantApplicationSpec;
-use crate::kinds::schema::example::{Example, Examples};
-use crate::kinds::schema::kind::{CheckCx, SpecField, SpecSchema, UniqueField, spec_fields};
+use crate::kinds::schema::kind::{
+    CheckCx, Example, Examples, SpecField, SpecSchema, UniqueField, spec_fields,
+};
 use crate::kinds::secrets::field_of;
 use crate::kinds::secrets::secret_source::SecretSource;
 use crate::model::issue::Issue;

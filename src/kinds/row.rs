@@ -18,9 +18,8 @@ use crate::kinds::planning::diff::applied_state;
 use crate::kinds::planning::step::{StepCx, StepDecision, orphan};
 use crate::kinds::remote::import_check::ImportCheck;
 use crate::kinds::remote::readback::ReadBack;
-use crate::kinds::schema::example::Examples;
 use crate::kinds::schema::kind::{
-    self, CheckCx, DecodeError, DecodedSpec, Find, SpecField, SpecSchema, UniqueField,
+    self, CheckCx, DecodeError, DecodedSpec, Examples, Find, SpecField, SpecSchema, UniqueField,
 };
 use crate::kinds::secrets::secret_place;
 use crate::kinds::{decode_error, json_schema};

@@ -21,8 +21,9 @@ use crate::base::id::Name;
 use crate::effects::methods::PaymentMethodType;
 use crate::kinds::merchant::MerchantKind;
 use crate::kinds::saved_method::source::MethodSourceSpec;
-use crate::kinds::schema::example::{Example, Examples};
-use crate::kinds::schema::kind::{CheckCx, Find, SpecField, SpecSchema, spec_fields};
+use crate::kinds::schema::kind::{
+    CheckCx, Example, Examples, Find, SpecField, SpecSchema, spec_fields,
+};
 use crate::kinds::schema::text;
 use crate::kinds::schema::values::RefusedField;
 use crate::kinds::secrets::secret_source::FORMS;

@@ -6,8 +6,7 @@ use serde_json::Value;
 
 use crate::base::id::Key;
 use crate::kinds::row::KindRow;
-use crate::kinds::schema::example::Example;
-use crate::kinds::schema::kind::SpecField;
+use crate::kinds::schema::kind::{Example, SpecField};
 use crate::render::words::wrap;
 use crate::spec::explain::{Explanation, is_beneath, of_field};
 use crate::spec::header::API_VERSION;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Command, CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
 
 use crate::base::money::Money;
 use crate::cli::args::documents::{ExplainArgs, NewArgs, PathArgs, SchemaArgs, SealArgs};
@@ -16,7 +17,6 @@ use crate::cli::args::resources::{
     SuspendArgs,
 };
 use crate::cli::args::sandbox::{ChaosArgs, SandboxArgs};
-use crate::cli::args::shell::{CompletionsArgs, ManArgs};
 use crate::cli::args::store::StoreCommand;
 use crate::cli::args::waiting::{ReconcileArgs, WaitArgs};
 
@@ -206,4 +206,20 @@ pub struct RunArgs {
     /// Run the emulator inside, with its own state, and take partner, service and codes from it.
     #[arg(long)]
     pub sandbox: bool,
+}
+
+/// Arguments of `completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_name = "SHELL")]
+    pub shell: Shell,
+}
+
+/// Arguments of `man`.
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// The words of the command, such as `store backup`; without them: the program itself.
+    #[arg(value_name = "COMMAND")]
+    pub command: Vec<String>,
 }

@@ -6,8 +6,7 @@ use clap_mangen::Man;
 use serde::Serialize;
 
 use crate::base::wording;
-use crate::cli::args::options;
-use crate::cli::args::shell::{CompletionsArgs, ManArgs};
+use crate::cli::args::options::{self, CompletionsArgs, ManArgs};
 use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::cli::print::Printer;
 

@@ -23,7 +23,6 @@ use crate::base::decode::problem::DecodeProblem;
 pub use crate::base::folder::Stat as Stamp;
 use crate::base::id::{Key, Name};
 use crate::base::money::Currency;
-use crate::kinds::schema::example::Examples;
 use crate::model::issue::Issue;
 use crate::model::manifest::{AttachedFile, Manifest, Reference};
 
@@ -95,6 +94,27 @@ macro_rules! spec_fields {
     };
 }
 pub(crate) use spec_fields;
+
+/// The value of a field in a new document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Example {
+    /// YAML, as it is written.
+    Yaml(&'static str),
+    /// The name of the merchant.
+    Merchant,
+    /// The name of a resource of this kind, of the same merchant.
+    Resource(&'static str),
+    /// A plan of `partner.plans`.
+    Plan,
+    /// A secret in an environment variable: this prefix and the name of the document.
+    Variable(&'static str),
+    /// A day in the near future.
+    Day,
+}
+
+/// Fields of a new document with their values, by their paths below `spec`. All other fields are
+/// written as comments.
+pub type Examples = &'static [(&'static str, Example)];
 
 #[derive(Debug, Clone)]
 pub struct CheckCx {
