@@ -310,16 +310,19 @@ impl UnknownName {
     }
 }
 
-/// Returns the resource with the most similar name: one of the same kind, or else of another one.
+/// Returns the resource with the most similar name: one of the same kind, which may be longer, or
+/// else one of another kind.
 /// The kind counts for no similarity: `Merchant/acme` does not resemble `Merchant/harbor`.
 pub(crate) fn nearest_key<'k>(key: &Key, keys: impl Iterator<Item = &'k Key>) -> Option<String> {
     let (same, others): (Vec<&Key>, Vec<&Key>) = keys.partition(|one| one.kind == key.kind);
+    let wanted = own_name(key);
     let near = |keys: &[&Key]| {
         let names: Vec<String> = keys.iter().map(|one| own_name(one)).collect();
-        let meant = nearest(&own_name(key), names.iter().map(String::as_str))?;
+        let meant = nearest(&wanted, names.iter().map(String::as_str))?;
         keys.iter().zip(&names).find(|(_, name)| *name == meant).map(|(key, _)| key.short())
     };
-    near(&same).or_else(|| near(&others))
+    let longer = || same.iter().find(|one| own_name(one).starts_with(&wanted));
+    near(&same).or_else(|| longer().map(|one| one.short())).or_else(|| near(&others))
 }
 
 /// Returns the name of a resource without its kind, as people write it.
