@@ -7,7 +7,7 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use rand_core::Rng;
 
@@ -37,6 +37,9 @@ use crate::store::vault::wrapping::Identity;
 const PARTS: [&str; 4] = ["journal", "sled", "vault", RESTORING];
 const PEM_BYTES_MAX: u64 = 1 << 20;
 
+/// Guard of the notes about an absent state: a command that asks several times prints them once.
+static ABSENCE_NOTED: Once = Once::new();
+
 impl Context {
     /// Opens the state for a view. Where there is none, uses an empty temporary one that ends with
     /// this process.
@@ -50,17 +53,22 @@ impl Context {
         if self.state_named {
             return Err(self.absent("there is no state"));
         }
+        let has_key = self.key_if_exists()?.is_some();
+        ABSENCE_NOTED.call_once(|| self.note_absence(has_key));
+        self.temporary_state()
+    }
+
+    fn note_absence(&self, has_key: bool) {
         let dir = self.state.display();
         print_note(&format!(
             "note: there is no state at {dir} yet; showing an empty one, without creating it"
         ));
-        if self.key_if_exists()?.is_none() {
+        if !has_key {
             print_note(
                 "note: there is no key yet either; the checksum of the plan changes once there is \
                 one",
             );
         }
-        self.temporary_state()
     }
 
     pub(crate) fn require_state(&self) -> CommandResult<()> {
