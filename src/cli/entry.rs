@@ -6,7 +6,6 @@ use std::num::NonZeroUsize;
 use clap::error::ErrorKind;
 use clap::{ColorChoice, FromArgMatches, ValueEnum};
 use serde_json::json;
-use tracing_subscriber::EnvFilter;
 
 use crate::cli::args::events::HooksCommand;
 use crate::cli::args::options::{self, Cli, CliCommand};
@@ -23,6 +22,7 @@ use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::daemon::run;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
+use crate::cli::logging;
 use crate::cli::print::{self, Printer};
 use crate::sim;
 
@@ -34,10 +34,11 @@ pub fn main() -> u8 {
         Ok(cli) => cli,
         Err(usage) => return print_usage(&usage),
     };
-    start_logging(&cli);
+    logging::start(&cli);
     machine::harden_process();
     crate::client::transport::install_crypto();
     let out = Printer::new(cli.global.output.common());
+    let out = Printer { details: cli.global.verbose > 0, ..out };
     if let CliCommand::Chaos(args) = &cli.command {
         // The simulator brings its own runtime and its own time.
         return exit_code(run_simulator(args, out), out);
@@ -97,26 +98,6 @@ fn print_usage(usage: &clap::Error) -> u8 {
     if asked { Exit::Done.code() } else { Exit::Input.code() }
 }
 
-/// Starts logging to standard error; `-v` logs more, `-vvv` everything. Bodies and secrets are in
-/// no log line. The simulator's worlds fail all the time, so the simulator logs nothing by default.
-fn start_logging(cli: &Cli) {
-    let level = match (cli.global.verbose, &cli.command) {
-        (0, CliCommand::Chaos(_)) => "off",
-        (0, CliCommand::Run(_)) => "reckon::effects=info,warn",
-        (0, _) => "warn",
-        (1, _) => "reckon=info,warn",
-        (2, _) => "reckon=debug,info",
-        (3.., _) => "trace",
-    };
-    let subscriber = tracing_subscriber::fmt()
-        .with_env_filter(EnvFilter::new(level))
-        .with_writer(|| print::Stderr)
-        .with_ansi(print::is_colored(&std::io::stderr()))
-        .with_target(false);
-    // A second initialisation, in tests, keeps the first.
-    drop(subscriber.try_init());
-}
-
 fn print_failure(failure: &CommandFailure, out: Printer) -> u8 {
     if out.form == Output::Json {
         let error = json!({"error": {
@@ -172,6 +153,7 @@ pub(crate) async fn run_command(cli: &Cli, out: Printer) -> CommandResult {
         CliCommand::Wait(args) => wait::run(&setup()?, args).await,
         CliCommand::Completions(args) => shell::completions(args, out),
         CliCommand::Man(args) => shell::man(args, out),
+        CliCommand::Status => resources::status(&setup()?).await,
         CliCommand::Get(args) => get::run(&setup()?, args, cli.global.output).await,
         CliCommand::Describe(args) => resources::describe(&setup()?, args).await,
         CliCommand::Link(args) => links::run(&setup()?, args).await,

@@ -90,11 +90,13 @@ pub mod daemon {
     pub mod listeners;
     pub mod local_queries;
     pub mod reload;
+    pub mod report;
     pub mod run;
     pub mod scripts;
     pub mod targets;
 }
 pub mod entry;
 pub mod exit;
+pub mod logging;
 pub mod print;
 pub mod remote;

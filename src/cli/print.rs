@@ -43,6 +43,8 @@ pub(crate) struct Printer {
     /// True if a person at the terminal can answer.
     pub interactive: bool,
     pub width: usize,
+    /// True if each step of a large plan is shown.
+    pub details: bool,
 }
 
 impl Printer {
@@ -54,6 +56,7 @@ impl Printer {
             screen: Screen { color, width },
             interactive: io::stdin().is_terminal() && io::stderr().is_terminal(),
             width: WIDTH,
+            details: false,
         }
     }
 

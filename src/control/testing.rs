@@ -5,7 +5,7 @@ use tokio::sync::mpsc;
 use crate::control::handle::Control;
 use crate::engine::protocol::input::EngineInput;
 use crate::engine::protocol::query::{EngineQuery, Reply};
-use crate::engine::protocol::views::Overview;
+use crate::engine::protocol::views::{Overview, StandingCounts};
 use crate::model::manifest::TreeState;
 
 /// Returns a handle to an engine that answers with this function until every handle is dropped.
@@ -26,6 +26,12 @@ pub(crate) fn overview() -> Overview {
     Overview {
         resources: 5,
         ready: 3,
+        standings: StandingCounts {
+            ready: 3,
+            changing: 1,
+            needs_attention: 1,
+            ..StandingCounts::default()
+        },
         changes: 1,
         stuck: 1,
         orphaned: 0,

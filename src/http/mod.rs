@@ -8,6 +8,7 @@ pub mod private {
     pub mod auth;
     pub mod resources;
     pub mod router;
+    pub mod status_body;
     pub mod writes;
 }
 /// Addresses for the service, applicants and payers.

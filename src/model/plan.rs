@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::base::id::{Key, Mode};
 use crate::model::change::{LimitExceeded, PlannedAction, Removal, RemovalStatus, Replaced};
 use crate::model::effect::{Effect, ExposureCounts, MoneyMove, StepWork};
@@ -290,6 +292,54 @@ impl Step {
 
     pub fn needs_operator(&self) -> bool {
         self.reason.needs_operator()
+    }
+}
+
+/// The class in which a resource is counted: each resource is in exactly one, the most urgent first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// A person has to act.
+    NeedsAttention,
+    /// Its document is unusable.
+    Invalid,
+    /// It matches its document, and the object is not in order: a payment failed, a card expired.
+    Unhealthy,
+    /// reckon changes it, or would change it.
+    Changing,
+    /// It waits for another resource, for a person outside, or for the service.
+    #[default]
+    Waiting,
+    Suspended,
+    /// The object is left at the service, although no document describes it.
+    Undocumented,
+    Ready,
+}
+
+impl Step {
+    /// Returns the class of the resource by its step alone; a failed attempt may change it.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "every other reason is classed by its action"
+    )]
+    pub fn standing(&self) -> Standing {
+        if self.is_ready() {
+            return Standing::Ready;
+        }
+        if self.needs_operator() {
+            return Standing::NeedsAttention;
+        }
+        match &self.reason {
+            Reason::BrokenDocument => Standing::Invalid,
+            Reason::Suspended | Reason::SuspendedBy(_) => Standing::Suspended,
+            Reason::Orphaned | Reason::PruneSuspended => Standing::Undocumented,
+            Reason::InFlight => Standing::Changing,
+            // Its step is known, but not due.
+            Reason::WaitsFor(_) => Standing::Waiting,
+            _ if self.first_health_problem().is_some() => Standing::Unhealthy,
+            _ if self.action.is_change() => Standing::Changing,
+            _ => Standing::Waiting,
+        }
     }
 }
 

@@ -7,8 +7,44 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::id::{Key, Mode};
 use crate::model::change::PlannedAction;
-use crate::model::plan::{Reason, Step};
+use crate::model::plan::{Reason, Standing, Step};
 use crate::model::state::health::ConditionStatus;
+
+/// Resources by standing: the counts of all, and the names of those that are not ready.
+#[derive(Debug, Default)]
+pub(crate) struct Standings {
+    counts: BTreeMap<Standing, usize>,
+    not_ready: BTreeSet<(Standing, Key)>,
+}
+
+impl Standings {
+    pub(crate) fn replace(&mut self, key: &Key, before: Option<Standing>, after: Option<Standing>) {
+        if before == after {
+            return;
+        }
+        if let Some(before) = before {
+            let count = self.counts.entry(before).or_default();
+            *count = count.saturating_sub(1);
+            self.not_ready.remove(&(before, key.clone()));
+        }
+        if let Some(after) = after {
+            let count = self.counts.entry(after).or_default();
+            *count = count.saturating_add(1);
+            if after != Standing::Ready {
+                self.not_ready.insert((after, key.clone()));
+            }
+        }
+    }
+
+    pub(crate) fn count(&self, standing: Standing) -> usize {
+        self.counts.get(&standing).copied().unwrap_or(0)
+    }
+
+    /// Returns the resources that are not ready, the most urgent first.
+    pub(crate) fn not_ready(&self) -> impl Iterator<Item = &Key> {
+        self.not_ready.iter().map(|(_, key)| key)
+    }
+}
 
 #[derive(Debug, Clone, Default)]
 pub struct PlanTotals {
@@ -170,6 +206,24 @@ mod tests {
 
     fn key(text: &str) -> Key {
         text.parse().expect("a key")
+    }
+
+    #[test]
+    fn each_resource_is_in_one_class_and_the_urgent_ones_come_first() {
+        use Standing::{Changing, NeedsAttention, Ready, Waiting};
+        let (a, b, c) = (key("A/a"), key("B/b"), key("C/c"));
+        let mut standings = Standings::default();
+        for (key, standing) in [(&a, Waiting), (&b, NeedsAttention), (&c, Ready)] {
+            standings.replace(key, None, Some(standing));
+        }
+        let names = |standings: &Standings| standings.not_ready().cloned().collect::<Vec<_>>();
+        assert_eq!(names(&standings), [b.clone(), a.clone()]);
+        standings.replace(&b, Some(NeedsAttention), Some(Changing));
+        standings.replace(&a, Some(Waiting), Some(Ready));
+        standings.replace(&c, Some(Ready), None);
+        assert_eq!(names(&standings), [b]);
+        let counts = [NeedsAttention, Changing, Waiting, Ready].map(|one| standings.count(one));
+        assert_eq!(counts, [0, 1, 0, 1]);
     }
 
     #[test]

@@ -27,7 +27,7 @@ use crate::model::manifest::Manifest;
 use crate::model::plan::{Plan, Reason, Step};
 use crate::model::state::observed::Observed;
 use crate::plan::blocks::is_suspended;
-use crate::plan::incremental::{self, AccountBlocked, PlanTotals};
+use crate::plan::incremental::{self, AccountBlocked, PlanTotals, Standings};
 use crate::plan::prune_state::{PruneState, set_member};
 use crate::plan::removal::is_dated;
 use crate::plan::state_view::{PlannerSettings, StateView, needs};
@@ -56,6 +56,7 @@ pub struct Planner {
     /// Resources that were suspended, by a person or by their document, when their step was made.
     pub(crate) suspended: BTreeSet<Key>,
     pub(crate) totals: PlanTotals,
+    pub(crate) standings: Standings,
 }
 
 impl Planner {
@@ -76,6 +77,7 @@ impl Planner {
             users: BTreeMap::new(),
             suspended: BTreeSet::new(),
             totals: PlanTotals::default(),
+            standings: Standings::default(),
         }
     }
 
@@ -144,6 +146,9 @@ impl Planner {
         let before = self.steps.get(key).cloned();
         let after = self.full_step(world, key);
         self.totals.replace(before.as_deref(), after.as_ref());
+        let standings = [before.as_deref(), after.as_ref()].map(|step| step.map(Step::standing));
+        let [was, is] = standings;
+        self.standings.replace(key, was, is);
         set_member(&mut self.has_work, key, after.as_ref().is_some_and(|step| step.work.is_some()));
         let dated = |step: &Step| {
             matches!(step.reason, Reason::DueToday(_) | Reason::OverLimit(_))

@@ -2,17 +2,22 @@
 
 pub mod actions;
 pub mod approvals;
+pub mod describe;
 pub mod diagnostic;
 pub mod document_template;
+pub mod effects;
 pub mod events;
 pub mod hooks;
 pub mod intents;
+pub mod log;
 pub mod metrics;
 pub mod overview;
 pub mod plan;
 pub mod progress;
 pub mod resource_list;
 pub mod resources;
+mod standing;
+pub mod status;
 mod table;
 pub mod waiting;
 pub mod why;

@@ -1,47 +1,47 @@
-//! Renders the overall state in a line or two, the causes for which calls to the service wait, and
-//! effects as they happen with their sums.
+//! Renders the overall state in a line or two, and the causes for which calls to the service wait.
 
-use std::collections::BTreeMap;
-
-use crate::base::wording::{count_noun, count_verb};
-use crate::engine::protocol::actions::{EffectReport, EffectVerb};
-use crate::engine::protocol::views::{MoneyView, Overview, TrafficView};
-use crate::engine::queries::scoped::sum_money;
+use crate::base::wording::count_noun;
+use crate::engine::protocol::views::{Overview, TrafficView};
 use crate::model::manifest::TreeState;
-use crate::render::words::{clean, money_text, push_line, resource_key, short_hash};
+use crate::render::standing;
+use crate::render::words::{clean, push_line, short_hash};
 
+/// Renders the counts of all resources, and what hinders them: a line, and one for each hindrance.
 pub fn overview(overview: &Overview) -> String {
-    let left = if_any(overview.changes, |count| format!(", {count} to change"));
-    let stuck = if_any(overview.stuck, |count| {
-        format!(", {}", count_verb(count, "needs attention", "need attention"))
-    });
     let open = if_any(overview.open_intents, |count| {
         format!("; {} not settled", count_noun(count, "intent"))
     });
-    let suspended = if_any(overview.suspended, |count| format!("; {count} suspended"));
-    let broken =
-        if_any(overview.broken, |count| format!("; {} invalid", count_noun(count, "document")));
-    let orphaned = if_any(overview.orphaned, |count| {
-        format!(
-            "{} left as {} at the service: {} gone (reckon.dev/deletion: orphan)\n",
-            count_noun(count, "object"),
-            if count == 1 { "it is" } else { "they are" },
-            if count == 1 { "its document is" } else { "their documents are" }
-        )
-    });
-    let (all, ready) = (count_noun(overview.resources, "resource"), overview.ready);
+    let (all, counts) =
+        (count_noun(overview.resources, "resource"), standing::counts(&overview.standings));
+    let counts = if counts.is_empty() { String::new() } else { format!(": {counts}") };
     let (position, head) = (overview.position, short_hash(&overview.head));
-    let partial = match overview.coverage {
-        TreeState::Complete => "",
-        TreeState::Incomplete => {
-            "Some files are invalid: nothing is removed until `reckon validate` passes.\n"
-        }
-    };
-    format!(
-        "{all}: {ready} ready{left}{stuck}{open}{suspended}{broken} (position {position}, head {head})\n\
-         {orphaned}{partial}{}",
-        traffic_lines(&overview.traffic)
-    )
+    let mut out = format!("{all}{counts}{open} (record {position}, head {head})\n");
+    for line in hindrances(overview) {
+        push_line!(out, "{line}");
+    }
+    out
+}
+
+/// Renders what hinders the work: documents, objects left behind, and the service.
+pub(super) fn hindrances(overview: &Overview) -> Vec<String> {
+    let mut lines = Vec::new();
+    if overview.coverage == TreeState::Incomplete {
+        let documents = count_noun(overview.broken, "document");
+        let verb = if overview.broken == 1 { "is" } else { "are" };
+        lines.push(format!(
+            "{documents} {verb} invalid: nothing is removed until `reckon validate` passes."
+        ));
+    }
+    if overview.orphaned > 0 {
+        let (object, theirs) = (count_noun(overview.orphaned, "object"), overview.orphaned == 1);
+        let (verb, document) =
+            if theirs { ("is", "its document is") } else { ("are", "their documents are") };
+        lines.push(format!(
+            "{object} {verb} left at the service: {document} gone (reckon.dev/deletion: orphan)."
+        ));
+    }
+    lines.extend(traffic_lines(&overview.traffic).lines().map(str::to_owned));
+    lines
 }
 
 /// Returns words about a count, or an empty text for 0.
@@ -68,59 +68,8 @@ pub(super) fn traffic_lines(traffic: &TrafficView) -> String {
     out
 }
 
-/// Renders one effect: `2026-11-20T12:34:56.000Z created Invoice/jane 10.00 USD invoiced (test)
-/// inv_1`.
-pub fn effect_line(happened: &EffectReport) -> String {
-    let EffectReport { at, verb, remote_id, refusal, money: moves, .. } = happened;
-    let key = &happened.key;
-    let name = resource_key(key.kind.as_str(), key.namespace.as_str(), key.name.as_str());
-    let mut parts = vec![clean(at), verb.word().to_owned(), name];
-    if happened.verb == EffectVerb::Prepared {
-        parts.push(format!("({})", clean(&happened.effect)));
-    }
-    parts.extend(moves.iter().map(money_text));
-    parts.extend(remote_id.iter().map(|id| clean(id)));
-    parts.extend(refusal.iter().map(|why| format!("({})", clean(why))));
-    parts.join(" ")
-}
-
-/// Renders `Applied: 1 created; 10.00 USD invoiced (test)`; an effect counts by its last outcome.
-pub fn applied_summary(done: &[EffectReport]) -> String {
-    let mut counts: BTreeMap<EffectVerb, usize> = BTreeMap::new();
-    for one in last_outcomes(done) {
-        let count = counts.entry(one.verb).or_default();
-        *count = count.saturating_add(1);
-    }
-    let counts: Vec<String> =
-        counts.iter().map(|(verb, count)| format!("{count} {}", verb.word())).collect();
-    let what = if counts.is_empty() { "nothing".to_owned() } else { counts.join(", ") };
-    let sums: Vec<String> = done_money(done).iter().map(money_text).collect();
-    let sums = if sums.is_empty() { String::new() } else { format!("; {}", sums.join(", ")) };
-    format!("Applied: {what}{sums}")
-}
-
-/// Returns the last outcome of each effect, in order.
-pub fn last_outcomes(done: &[EffectReport]) -> Vec<&EffectReport> {
-    let mut last: BTreeMap<&str, &EffectReport> = BTreeMap::new();
-    for one in done {
-        last.insert(&one.intent, one);
-    }
-    done.iter()
-        .filter(|one| last.get(one.intent.as_str()).is_some_and(|last| last == one))
-        .collect()
-}
-
-/// Returns the money that the finished effects moved, by currency, mode and meaning.
-pub fn done_money(done: &[EffectReport]) -> Vec<MoneyView> {
-    sum_money(
-        last_outcomes(done).into_iter().filter(|one| one.verb.is_done()).flat_map(|one| &one.money),
-    )
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::control::testing;
     use crate::engine::protocol::views::DownHostView;
@@ -128,7 +77,7 @@ mod tests {
     #[test]
     fn things_are_counted_and_what_is_missing_is_left_out() {
         let mut some = testing::overview();
-        insta::assert_snapshot!(overview(&some), @"5 resources: 3 ready, 1 to change, 1 needs attention; 2 intents not settled (position 42, head 9f86d081884c)");
+        insta::assert_snapshot!(overview(&some), @r"5 resources: 3 ready, 1 to change, 1 needs attention; 2 intents not settled (record 42, head 9f86d081884c)");
         some = Overview { changes: 0, stuck: 0, open_intents: 0, resources: 1, ready: 1, ..some };
         insta::assert_snapshot!(overview(&some), @"1 resource: 1 ready (position 42, head 9f86d081884c)");
         some = Overview { orphaned: 1, ..some };
@@ -157,36 +106,5 @@ mod tests {
         The service at pay.example:443 has been failing since 2026-11-22T01:00:00.000Z: calls pause; the next try is at 2026-11-22T01:00:30.000Z.
         The service throttles 1 merchant (3 times so far): calls wait.
         ");
-    }
-
-    fn happened(intent: &str, verb: &str, amount: Option<i64>) -> EffectReport {
-        let money = amount.map(|amount| {
-            json!({"currency": "USD", "mode": "test", "meaning": "invoiced", "amount": amount})
-        });
-        let one = json!({
-            "position": 7, "at": "2026-11-20T12:34:56.000Z", "verb": verb, "intent": intent,
-            "key": "Invoice/default/jane", "effect": "invoice.create", "remote_id": "inv_1",
-            "money": money.into_iter().collect::<Vec<_>>(),
-            "cause": {"file": "specs/jane.yaml", "line": 3},
-        });
-        serde_json::from_value(one).unwrap()
-    }
-
-    /// Closes M2.
-    #[test]
-    fn each_effect_is_one_line_and_the_sum_counts_each_once() {
-        let one = happened("i-1", "created", Some(1000));
-        let text = "2026-11-20T12:34:56.000Z created Invoice/jane 10.00 USD invoiced (test) inv_1";
-        assert_eq!(effect_line(&one), text);
-        let done = [
-            happened("i-2", "in_doubt", None),
-            one,
-            happened("i-2", "created", Some(250)),
-            happened("i-3", "changed", None),
-            happened("i-4", "refused", None),
-        ];
-        let text = "Applied: 2 created, 1 changed, 1 refused; 12.50 USD invoiced (test)";
-        assert_eq!(applied_summary(&done), text);
-        assert_eq!(applied_summary(&[]), "Applied: nothing");
     }
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::base::clock::timestamp;
 use crate::engine::protocol::approvals::SavedPlan;
+use crate::engine::protocol::next_steps::NextStep;
 use crate::engine::protocol::views::{PlanView, StepView};
 use crate::model::issue::PlacedIssue;
 use crate::model::operator::StepSelection;
@@ -18,39 +19,42 @@ pub(super) use markdown::escape_markdown;
 pub use markdown::markdown;
 
 pub mod common;
+mod groups;
 pub mod markdown;
+mod money;
 
+/// Renders a plan. A large one is shown as counts by kind and merchant, and the steps that a person
+/// has to act on.
 pub fn text(plan: &PlanView, screen: Screen) -> String {
+    render(plan, groups::is_large(plan), screen)
+}
+
+/// Renders a plan with each of its steps.
+pub fn full_text(plan: &PlanView, screen: Screen) -> String {
+    render(plan, false, screen)
+}
+
+fn render(plan: &PlanView, is_grouped: bool, screen: Screen) -> String {
     let mut out = String::new();
-    for money in &plan.totals {
-        push_line!(out, "{}", screen.bold(&words::money_text(money)));
+    money::push_money(&mut out, plan, screen);
+    if is_grouped {
+        groups::push_groups(&mut out, plan, screen);
     }
-    if !plan.totals.is_empty() {
-        out.push('\n');
-    }
-    due_rows(&mut out, plan);
-    for step in &plan.steps {
-        step_block(&mut out, step, screen);
-    }
-    if !plan.steps.is_empty() {
+    let shown = plan.steps.iter().filter(|step| !is_grouped || step.stuck);
+    let before = out.len();
+    shown.for_each(|step| step_block(&mut out, step, screen));
+    if out.len() > before {
         out.push('\n');
     }
     push_line!(out, "{}", screen.bold(&common::plan_summary(plan)));
+    if is_grouped {
+        push_line!(out, "Each step: reckon plan -v");
+    }
     for note in notes(plan) {
         push_line!(out, "{note}");
     }
     push_line!(out, "{}", screen.dim(&origin(plan)));
     out
-}
-
-fn due_rows(out: &mut String, plan: &PlanView) {
-    let rows = common::due_by_month(plan);
-    for [months, before, after, difference, mode] in &rows {
-        push_line!(out, "due {months}: {before} → {after}, {difference} ({mode})");
-    }
-    if !rows.is_empty() {
-        out.push('\n');
-    }
 }
 
 /// Renders `specs/acme.yaml:14:9 what is wrong`.
@@ -74,6 +78,9 @@ fn step_block(out: &mut String, step: &StepView, screen: Screen) {
     }
     for problem in &step.problems {
         push_line!(out, "    {}", clean(&words::problem_line(problem)));
+    }
+    for NextStep { command, purpose } in &step.next {
+        push_line!(out, "    → {}  {}", clean(command), screen.dim(&format!("# {purpose}")));
     }
     let fixed = unchangeable_fields(step);
     for change in &step.changes {

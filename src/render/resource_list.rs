@@ -5,18 +5,17 @@
 
 use std::cmp::Ordering;
 
-use chrono::{DateTime, Utc};
-use owo_colors::Style;
-
-use crate::base::wording::{count_noun, count_verb};
+use crate::base::wording::count_noun;
 use crate::engine::protocol::payers::PaymentsView;
 use crate::engine::protocol::resources::ResourceList;
 use crate::engine::protocol::views::ResourceView;
-use crate::model::state::health::{ConditionStatus, ConditionType};
+use crate::model::plan::Standing;
+use crate::render::standing;
 use crate::render::table::{Column, Line, push_table};
 use crate::render::words::{
     Screen, age, clean, file_place, format_amount, push_line, resource_key, to_minute,
 };
+use chrono::{DateTime, Utc};
 
 const COLUMNS: [Column; 10] = [
     Column::new("NAME").elastic(),
@@ -33,45 +32,12 @@ const COLUMNS: [Column; 10] = [
 /// Number of the columns that are shown without `-o wide`.
 const NARROW: usize = 6;
 
-/// Standing of a resource, in the order of a list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Standing {
-    NeedsAttention,
-    NotReady,
-    Undocumented,
-    Ready,
-}
-
-impl Standing {
-    fn of(item: &ResourceView) -> Self {
-        let needs =
-            |kind, status| kind == ConditionType::NeedsAttention && status == ConditionStatus::True;
-        if item.conditions.iter().any(|one| needs(one.kind, one.status)) {
-            Self::NeedsAttention
-        } else if item.ready {
-            Self::Ready
-        } else if item.has_no_document() {
-            Self::Undocumented
-        } else {
-            Self::NotReady
-        }
-    }
-
-    fn style(self) -> Style {
-        match self {
-            Self::NeedsAttention => Style::new().red(),
-            Self::NotReady | Self::Undocumented => Style::new().yellow(),
-            Self::Ready => Style::new(),
-        }
-    }
-
-    /// Returns the word for READY; without a document there is no state that the object could match.
-    fn word(item: &ResourceView) -> &'static str {
-        match item.ready {
-            true => "yes",
-            false if item.has_no_document() => "-",
-            false => "no",
-        }
+/// Returns the word for READY; without a document there is no state that the object could match.
+fn ready_word(item: &ResourceView) -> &'static str {
+    match item.ready {
+        true => "yes",
+        false if item.has_no_document() => "-",
+        false => "no",
     }
 }
 
@@ -83,7 +49,7 @@ pub fn table(list: &ResourceList, screen: Screen, is_wide: bool) -> String {
     let shown = if is_wide { COLUMNS.len() } else { NARROW };
     let lines = sorted(&list.items).into_iter().map(|(standing, item)| {
         let cells = cells(item, list.at).into_iter().take(shown).collect();
-        Line { cells, style: standing.style() }
+        Line { cells, style: standing::style(standing) }
     });
     let mut out = String::new();
     let columns = COLUMNS.get(..shown).unwrap_or(&COLUMNS);
@@ -100,7 +66,7 @@ pub fn changed_lines(list: &ResourceList, screen: Screen) -> String {
     for (standing, item) in sorted(&list.items) {
         let [name, ready, status, amount, payment, ..] = cells(item, list.at);
         let line = format!("{name:<32}  {ready:<5}  {status:<20}  {amount:>14}  {payment}");
-        push_line!(out, "{}", screen.paint(standing.style(), line.trim_end()));
+        push_line!(out, "{}", screen.paint(standing::style(standing), line.trim_end()));
     }
     out
 }
@@ -165,7 +131,7 @@ fn csv_cells(item: &ResourceView) -> [String; CSV_COLUMNS.len()] {
 }
 
 fn sorted(items: &[ResourceView]) -> Vec<(Standing, &ResourceView)> {
-    let mut items: Vec<_> = items.iter().map(|item| (Standing::of(item), item)).collect();
+    let mut items: Vec<_> = items.iter().map(|item| (item.standing, item)).collect();
     items.sort_by(|(standing, item), (other, with)| {
         standing.cmp(other).then_with(|| by_name(item, with))
     });
@@ -187,7 +153,7 @@ fn cells(item: &ResourceView, now: DateTime<Utc>) -> [String; COLUMNS.len()] {
     let known = item.last_known.as_deref();
     [
         name(item),
-        Standing::word(item).to_owned(),
+        ready_word(item).to_owned(),
         clean(&item.reason),
         or_none(amount(item)),
         or_none(item.payments.as_deref().and_then(|payments| payment(payments, now))),
@@ -214,22 +180,10 @@ fn payment(payments: &PaymentsView, now: DateTime<Utc>) -> Option<String> {
     if *failures > 0 { last.or(next) } else { next.or(last) }
 }
 
-/// Renders the counts of a list: `3 resources: 1 ready, 2 not ready`.
+/// Renders the counts of a list: `3 resources: 1 ready, 2 waiting`.
 fn summary(items: &[ResourceView]) -> String {
-    let count = |wanted| items.iter().filter(|item| Standing::of(item) == wanted).count();
-    let attention =
-        count_verb(count(Standing::NeedsAttention), "needs attention", "need attention");
-    let parts = [
-        (count(Standing::NeedsAttention), attention),
-        (count(Standing::NotReady), format!("{} not ready", count(Standing::NotReady))),
-        (
-            count(Standing::Undocumented),
-            format!("{} without a document", count(Standing::Undocumented)),
-        ),
-        (count(Standing::Ready), format!("{} ready", count(Standing::Ready))),
-    ];
-    let parts = parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words);
-    format!("{}: {}", count_noun(items.len(), "resource"), parts.collect::<Vec<_>>().join(", "))
+    let counts = standing::count(items.iter().map(|item| item.standing));
+    format!("{}: {}", count_noun(items.len(), "resource"), standing::counts(&counts))
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use crate::base::id::Key;
 use crate::base::wording::count_noun;
 use crate::engine::protocol::actions::EffectReport;
 use crate::engine::protocol::views::{Overview, ResourceView};
-use crate::render::overview;
 use crate::render::words::{Screen, clean, push_line, resource_key};
+use crate::render::{effects, overview};
 
 /// Renders the resources that do not satisfy a condition, with their reasons; or that all do.
 pub fn outcome(
@@ -34,12 +34,13 @@ pub fn reconciled(
     done: &[EffectReport],
     named: Option<&ResourceView>,
     status: &Overview,
+    screen: Screen,
 ) -> String {
     let mut out = String::new();
     for one in done {
-        push_line!(out, "{}", overview::effect_line(one));
+        push_line!(out, "{}", effects::effect_line(one));
     }
-    push_line!(out, "{}", overview::applied_summary(done));
+    out.push_str(&effects::applied(done, screen));
     if let Some(view) = named {
         let name = resource_key(&view.kind, &view.namespace, &view.name);
         push_line!(out, "{name}  {}: {}", clean(&view.reason), clean(&view.message));

@@ -1,7 +1,7 @@
 //! Formats small pieces of text for every view: money, values, places, and numbers of bytes. Text
 //! from files and from the service is made harmless here: it cannot control a terminal.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use owo_colors::{OwoColorize, Style};
 use serde_json::Value;
 
@@ -87,12 +87,37 @@ pub(super) fn to_minute(time: &str) -> String {
     }
 }
 
+/// Renders a timestamp with its age where the present time is known: `2030-01-31 11:59Z (3m ago)`.
+pub(super) fn moment(time: &str, now: Option<DateTime<Utc>>) -> String {
+    let ago = now.zip(time.parse().ok()).map(|(now, then)| format!(" ({} ago)", age(now, then)));
+    format!("{}{}", to_minute(time), ago.unwrap_or_default())
+}
+
+/// Renders the time of day of a timestamp to the second, as `11:59:01Z`; other text stays as it is.
+pub(super) fn to_second(time: &str) -> String {
+    match (time.get(10..11), time.get(11..19)) {
+        (Some("T"), Some(second)) if time.ends_with('Z') => clean(&format!("{second}Z")),
+        _ => clean(time),
+    }
+}
+
+/// Renders the time of day of a timestamp, as `11:59Z`; other text stays as it is.
+pub(super) fn to_clock(time: &str) -> String {
+    let minute = to_minute(time);
+    minute.split_once(' ').map_or_else(|| minute.clone(), |(_, clock)| clock.to_owned())
+}
+
 /// Seconds of each unit of an age, largest first.
 const AGE_UNITS: [(i64, &str); 3] = [(86_400, "d"), (3_600, "h"), (60, "m")];
 
 /// Renders the time since a moment in its largest unit: `45s`, `12m`, `3h`, `20d`.
 pub(super) fn age(now: DateTime<Utc>, then: DateTime<Utc>) -> String {
-    let seconds = now.signed_duration_since(then).num_seconds().max(0);
+    duration(now.signed_duration_since(then))
+}
+
+/// Renders a duration in its largest unit; a negative one as `0s`.
+pub(super) fn duration(time: TimeDelta) -> String {
+    let seconds = time.num_seconds().max(0);
     let unit = AGE_UNITS.into_iter().find_map(|(unit, word)| {
         let count = seconds.checked_div(unit).filter(|count| *count > 0)?;
         Some(format!("{count}{word}"))
@@ -178,6 +203,20 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Width of text without a terminal.
+const WIDTH: usize = 100;
+
+/// Returns the lines of a text that fit the screen behind `indent` columns.
+pub(super) fn wrap_text(text: &str, indent: usize, screen: Screen) -> Vec<String> {
+    wrap(text, screen.width.unwrap_or(WIDTH).min(WIDTH).saturating_sub(indent).max(20))
+}
+
+/// Renders text in lines that fit the screen, each after `indent` spaces.
+pub(super) fn wrap_indented(text: &str, indent: usize, screen: Screen) -> String {
+    let lines = wrap_text(text, indent, screen);
+    lines.iter().map(|line| format!("{:indent$}{line}\n", "")).collect()
 }
 
 /// Units, largest first; a number is shown in the first of which it has at least ten.

@@ -368,7 +368,8 @@ async fn every_effect_is_told_once_it_is_durable_and_holds_nothing_private() {
     let told: Vec<&str> = done.iter().map(|one| one.verb.word()).collect();
     assert_eq!(told.iter().filter(|word| **word == "created").count(), 2, "{told:?}");
     assert_eq!(told.iter().filter(|word| **word == "in doubt").count(), 1, "{told:?}");
-    assert_eq!(reckon::render::overview::applied_summary(&done), "Applied: 2 created");
+    let shown = reckon::render::effects::applied(&done, reckon::render::words::Screen::PLAIN);
+    assert_eq!(shown, "Applied: 2 created\n");
     let text = serde_json::to_string(&done).unwrap();
     assert!(text.contains("tree.yaml") && text.contains("\"line\":"), "{text}");
     assert!(!text.contains("4242424242424242") && !text.contains("Jane Doe"), "{text}");

@@ -37,6 +37,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("run", &["reckon run --sandbox", "reckon --config /etc/reckon.yaml run"]),
     ("sandbox", &["reckon sandbox", "reckon sandbox --plain-http --listen 127.0.0.1:8700"]),
     ("sandbox env", &["reckon sandbox env", "reckon sandbox env -o json"]),
+    ("status", &["reckon status", "reckon status -o json"]),
     ("get", &["reckon get", "reckon get invoices --not-ready", "reckon get -l team=a -o wide"]),
     ("describe", &["reckon describe Invoice/jane-first", "reckon describe Merchant/acme -o json"]),
     ("link", &["reckon link Invoice/jane-first", "reckon link SavedMethod/jane --days 14"]),

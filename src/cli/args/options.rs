@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Command, CommandFactory, Parser, Subcommand};
+use clap::{Args, Command, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::base::money::Money;
@@ -70,6 +70,8 @@ pub enum CliCommand {
     Wait(WaitArgs),
     /// Run the emulator of the service alone.
     Sandbox(SandboxArgs),
+    /// Show the whole on one screen: the service, what is not ready and why, and what to do next.
+    Status,
     /// List resources with their state.
     Get(GetArgs),
     /// Show everything that is known of one resource.
@@ -206,6 +208,18 @@ pub struct RunArgs {
     /// Run the emulator inside, with its own state, and take partner, service and codes from it.
     #[arg(long)]
     pub sandbox: bool,
+    /// The format of all lines: for people, or one JSON object a line for a log collector.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub log_format: LogFormat,
+}
+
+/// The format of a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// Lines for people.
+    Text,
+    /// JSON for programs.
+    Json,
 }
 
 /// Arguments of `completions`.

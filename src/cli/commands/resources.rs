@@ -1,13 +1,17 @@
-//! `describe`: shows the state of a resource. `intents`: unsettled effects, contacts
+//! `status`: shows the whole on one screen. `describe`: shows the state of a resource. `intents`: unsettled effects, contacts
 //! that were created again, and their settlement by a person. `suspend` and `resume`: stop new effects
 //! of a resource, and let them go on.
 
+use serde::Serialize;
+
 use crate::base::clock::{Clock, SystemClock};
+use crate::cli::args::output::Output;
 use crate::cli::args::reading::ResourceArgs;
 use crate::cli::args::resources::{
     DismissArgs, IntentsArgs, IntentsCommand, ResolveArgs, ResumeArgs, SuspendArgs,
 };
 use crate::cli::commands::get::{parse_resource, unknown_resource};
+use crate::cli::commands::why;
 use crate::cli::context::open::Context;
 use crate::cli::context::selection;
 use crate::cli::context::session::StateSession;
@@ -15,16 +19,51 @@ use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::print::Printer;
 use crate::control::requests::{DismissOrphan, Resolve, Suspend};
 use crate::engine::protocol::actions::{ManualResolution, ResolveResult};
-use crate::engine::protocol::query::{IntentsQuery, ResourceQuery};
+use crate::engine::protocol::diagnostics::StatusView;
+use crate::engine::protocol::query::{IntentsQuery, ResourceQuery, StatusQuery};
+use crate::engine::protocol::views::{ResourceView, StandingCounts};
+use crate::http::private::status_body::StatusBody;
 use crate::model::operator::{
     REASON_LENGTH_MAX, RemainingSuspension, SuspensionRequest, SuspensionResult,
 };
 use crate::render;
+use crate::render::why::EffectHistoryView;
+
+/// A resource with its newest effects, oldest first.
+#[derive(Debug, Serialize)]
+struct DescribedResource<'a> {
+    #[serde(flatten)]
+    resource: &'a ResourceView,
+    effects: &'a [EffectHistoryView],
+}
+
+pub(crate) async fn status(setup: &Context) -> CommandResult {
+    let session = StateSession::open_view(setup).await?;
+    let is_live = matches!(session, StateSession::Daemon(_));
+    let answer = session.ask(StatusQuery).await;
+    let status = session.end(setup, answer).await?;
+    let exit = status_exit(&status);
+    if matches!(setup.out.form, Output::Json | Output::Yaml) {
+        setup.out.result(&StatusBody::new(status, None, None), String::new)?;
+    } else {
+        setup.out.text(&render::status::text(&status, is_live, setup.out.screen))?;
+    }
+    Ok(exit)
+}
+
+/// Returns 3 if a person has to act.
+fn status_exit(status: &StatusView) -> Exit {
+    let StandingCounts { needs_attention, invalid, .. } = status.overview.standings;
+    if needs_attention.saturating_add(invalid) > 0 { Exit::NeedsAttention } else { Exit::Done }
+}
 
 pub(crate) async fn describe(setup: &Context, args: &ResourceArgs) -> CommandResult {
     let found = setup.query(ResourceQuery(args.key.clone())).await?;
     let Some(found) = found else { return Err(unknown_resource(setup, &args.key).await) };
-    setup.out.finish(&found, || render::resources::describe(&found, setup.out.screen))
+    let effects = why::recent_effects(setup, &args.key).await?;
+    let described = DescribedResource { resource: &found, effects: &effects };
+    let text = || render::describe::describe(&found, Some(&effects), setup.out.screen);
+    setup.out.finish(&described, text)
 }
 
 pub(crate) async fn intents(setup: &Context, args: &IntentsArgs) -> CommandResult {

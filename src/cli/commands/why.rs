@@ -69,6 +69,47 @@ async fn view_here(setup: &Context, args: &WhyArgs) -> CommandResult<Option<WhyV
     found
 }
 
+/// Records of a resource that are read for its newest effects, at most, and those effects.
+const RECENT_RECORDS: usize = 40;
+const RECENT_EFFECTS: usize = 5;
+
+/// Returns the newest effects of a resource, oldest first, without their authors.
+pub(crate) async fn recent_effects(
+    setup: &Context,
+    key: &Key,
+) -> CommandResult<Vec<EffectHistoryView>> {
+    if let Some(server) = &setup.server {
+        let view = server.send(Why(key.to_string(), false)).await?;
+        let resource = view.and_then(|view| view.resources.into_iter().next());
+        return Ok(newest(resource.map(|resource| resource.effects).unwrap_or_default()));
+    }
+    if let Some(client) = daemon(setup).await? {
+        return recent_in(setup, key, &TrailSource::Daemon(&client)).await;
+    }
+    let open = setup.view_state().await?;
+    let head = || open.state.writer.head();
+    let found = recent_in(setup, key, &TrailSource::Here(&open.state.facts, &head)).await;
+    open.state.close().await?;
+    found
+}
+
+async fn recent_in(
+    setup: &Context,
+    key: &Key,
+    way: &TrailSource<'_>,
+) -> CommandResult<Vec<EffectHistoryView>> {
+    let sought = way.locate(WhySubject::Resource(key.clone())).await?;
+    let Some(trail) = sought.resources.first() else { return Ok(Vec::new()) };
+    let skipped = trail.sequences.len().saturating_sub(RECENT_RECORDS);
+    let sequences = trail.sequences.get(skipped..).unwrap_or_default();
+    let story = open_journals(setup)?.history(key, sequences).map_err(journal_failure)?;
+    Ok(newest(story.effects.iter().map(EffectHistoryView::from).collect()))
+}
+
+fn newest(mut effects: Vec<EffectHistoryView>) -> Vec<EffectHistoryView> {
+    effects.split_off(effects.len().saturating_sub(RECENT_EFFECTS))
+}
+
 /// Returns the history in a daemon's own state; `None` if its journal has none.
 pub(crate) fn of_daemon(
     setup: &Context,

@@ -1,19 +1,16 @@
 //! `run`: the daemon. It watches the tree, reconciles, and serves status until a signal stops it.
 
 use std::future::Future;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
-use serde_json::json;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::base::clock::{Clock, SystemClock};
 use crate::base::hash::Digest;
-use crate::cli::args::options::{Cli, RunArgs};
+use crate::cli::args::options::{Cli, LogFormat, RunArgs};
 use crate::cli::commands::sandbox::command::{self, EmbeddedSandbox, WebhookAddresses};
 use crate::cli::commands::signed::approval::keep_examining;
 use crate::cli::commands::store::{compaction, rekeyer, retention};
@@ -25,23 +22,19 @@ use crate::cli::context::state_handle::{EngineOptions, StateHandle};
 use crate::cli::daemon::listeners::{Listeners, TOKEN_FILE};
 use crate::cli::daemon::local_queries::DaemonQueries;
 use crate::cli::daemon::reload::{Configuration, DaemonParts, Reloader};
+use crate::cli::daemon::report::{announce, report};
 use crate::cli::daemon::scripts::{read_scripts, watch_scripts};
 use crate::cli::daemon::targets::DaemonNotifier;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
+use crate::cli::logging;
 use crate::cli::print::Printer;
 use crate::control::handle::Control;
 use crate::control::socket::ControlSocket;
 use crate::engine::core::coordinator::{Engine, RunUntil};
 use crate::engine::handles::shared::EngineError;
 use crate::engine::protocol::input::EngineInput;
-use crate::engine::protocol::views::Overview;
-use crate::render;
-use crate::render::progress::{RunProgress, next_overview};
 use crate::watch::files::FileWatch;
 use crate::watch::tree;
-
-/// Shortest time between two reports for people.
-const REPORT_EVERY: Duration = Duration::from_millis(200);
 
 pub(crate) async fn run(cli: &Cli, args: &RunArgs, out: Printer) -> CommandResult {
     let first = Context::load(cli, out)?;
@@ -114,9 +107,11 @@ async fn serve(
     reloader.follow(&now);
     let mut engine = prepare(parts, &now)?;
     let Configuration { setup, listeners, scripts } = now;
-    let tasks = start_tasks(&setup, &listeners, (scripts.files, signalled.clone()), &engine);
+    let format = logging::format(parts.cli);
+    let watched = (scripts.files, signalled.clone());
+    let tasks = start_tasks((&setup, format), &listeners, watched, &engine);
     let Listeners { sender, events, ready, ending, private, .. } = listeners;
-    announce(&setup, parts.embedded, private)?;
+    announce(&setup, parts.embedded, private, format)?;
     ready.send_replace(true);
     engine.read_in_background();
     engine.start_sweeps();
@@ -164,7 +159,7 @@ async fn run_until_replaced(
 }
 
 fn start_tasks(
-    setup: &Arc<Context>,
+    (setup, format): (&Arc<Context>, LogFormat),
     listeners: &Listeners,
     (scripts, signalled): (Digest, watch::Receiver<Option<Exit>>),
     engine: &Engine,
@@ -176,7 +171,7 @@ fn start_tasks(
     [
         tokio::spawn(watch_scripts(setup.clone(), scripts, sender(), scripts_over)),
         tokio::spawn(watch_tree(setup.specs.clone(), sender(), over)),
-        tokio::spawn(report(overviews, setup.out)),
+        tokio::spawn(report(overviews, listeners.control.clone(), (setup.out, format))),
         tokio::spawn(stop_at_signal(signalled, sender())),
     ]
 }
@@ -238,47 +233,4 @@ fn engine(
     let shared = setup.engine_parts(open, how)?;
     control.set_local_queries(Arc::new(DaemonQueries::new(setup.clone(), shared.clone())));
     Ok(Engine::new(shared, Box::new(TrackedSpecs::of(loader, setup.place())))?)
-}
-
-fn announce(
-    setup: &Context,
-    embedded: Option<&EmbeddedSandbox>,
-    address: SocketAddr,
-) -> CommandResult<()> {
-    let service = embedded.map(|one| one.access.base_url.clone());
-    let addresses = json!({"http": format!("http://{address}"), "sandbox": service});
-    let path = setup.state.join("addresses.json");
-    std::fs::write(&path, addresses.to_string()).map_err(|error| {
-        let what = format!("write {}: {error}", path.display());
-        CommandFailure::environment("reckon::state::write", what)
-    })?;
-    if let Some(service) = &service {
-        setup.out.text(&format!("sandbox   {service}"))?;
-    }
-    setup.out.text(&format!("listening http://{address}"))
-}
-
-/// Reports each change of the counts when the engine is at rest, and the progress until then.
-async fn report(mut overviews: watch::Receiver<Overview>, out: Printer) {
-    let progress = RunProgress::default();
-    let mut told = None;
-    let mut working = false;
-    while let Some(now) = next_overview(&mut overviews, working).await {
-        working = !now.is_at_rest();
-        let news = (now.resources, now.ready, now.stuck, now.broken, now.orphaned, now.coverage);
-        if working {
-            if let Some(line) = progress.update(&now, "reconciling") {
-                out.log(&line);
-            }
-        } else {
-            progress.clear();
-        }
-        if !working && told != Some(news) {
-            if out.text(&render::overview::overview(&now)).is_err() {
-                return;
-            }
-            told = Some(news);
-        }
-        tokio::time::sleep(REPORT_EVERY).await;
-    }
 }

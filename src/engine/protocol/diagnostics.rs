@@ -9,15 +9,27 @@ use serde_json::Value;
 use crate::base::id::{IntentId, Key};
 use crate::engine::protocol::events::EventsView;
 use crate::engine::protocol::hooks::HooksView;
-use crate::engine::protocol::views::Overview;
+use crate::engine::protocol::views::{Overview, ResourceView};
 use crate::model::events::event::EventLedger;
 use crate::model::events::scripts::ScriptValuesSize;
+use crate::model::issue::{PlacedIssue, ProblemCounts};
 use crate::store::journal::chain::Head;
 
 /// The engine's part of the overall status.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StatusView {
+    /// The daemon's time: ages are relative to it.
+    pub at: String,
     pub overview: Overview,
+    /// Intents that are not closed, by state, with the age of the oldest of each in seconds.
+    pub intents: BTreeMap<String, (u64, i64)>,
+    /// The first resources that are not ready, the most urgent first.
+    pub not_ready: Vec<ResourceView>,
+    /// The commit of the documents, where they are in a repository.
+    pub commit: Option<String>,
+    /// The first problems of the documents.
+    pub problems: Vec<PlacedIssue>,
+    pub omitted: ProblemCounts,
     pub hooks: HooksView,
     /// The receivers of events; without the events themselves.
     pub events: EventsView,

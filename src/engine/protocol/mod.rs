@@ -7,6 +7,7 @@ pub mod events;
 pub mod hooks;
 pub mod input;
 pub mod intents;
+pub mod next_steps;
 pub mod payers;
 pub mod query;
 pub mod resources;

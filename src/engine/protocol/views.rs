@@ -9,10 +9,12 @@ use serde_with::skip_serializing_none;
 use crate::base::hash::Digest;
 use crate::base::id::{Key, Mode};
 use crate::base::wording::nearest;
+use crate::engine::protocol::next_steps::{NeedsView, NextStep};
 use crate::engine::protocol::payers::PaymentsView;
 use crate::model::change::{LimitExceeded, MonthlyDue, PlannedAction, Removal, Replaced};
 use crate::model::issue::{PlacedIssue, ProblemCounts, TreeProblems};
 use crate::model::manifest::{Desired, TreeState};
+use crate::model::plan::Standing;
 use crate::model::state::drift::FieldChange;
 use crate::model::state::health::Condition;
 use crate::policy::PolicyRules;
@@ -25,6 +27,9 @@ pub const CHECKSUM_SHORT: usize = 16;
 pub struct Overview {
     pub resources: usize,
     pub ready: usize,
+    /// Each resource counted in one class: their sum is `resources`.
+    #[serde(default)]
+    pub standings: StandingCounts,
     /// Resources that would change.
     pub changes: usize,
     /// Resources that need attention.
@@ -50,6 +55,19 @@ pub struct Overview {
     pub traffic: TrafficView,
 }
 
+/// Number of resources in each class of [`Standing`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StandingCounts {
+    pub needs_attention: usize,
+    pub invalid: usize,
+    pub unhealthy: usize,
+    pub changing: usize,
+    pub waiting: usize,
+    pub suspended: usize,
+    pub undocumented: usize,
+    pub ready: usize,
+}
+
 impl Overview {
     /// Returns true if no task is under way: an unready resource waits for a person or event.
     pub fn is_at_rest(&self) -> bool {
@@ -66,6 +84,8 @@ pub struct ResourceView {
     pub name: String,
     /// True if it matches its file, nothing of it is in doubt, and it has no problem.
     pub ready: bool,
+    /// The class in which it is counted.
+    pub standing: Standing,
     /// A CamelCase word.
     pub reason: String,
     /// One sentence.
@@ -99,6 +119,14 @@ pub struct ResourceView {
     /// Number of times it was made again without proof that the first try failed.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub possible_orphans: u32,
+    /// Commands that lead on, for a resource that is not ready; the first one is the nearest.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub next: Vec<NextStep>,
+    /// The daemon's time: ages are relative to it; only in the view of one resource.
+    pub at: Option<String>,
+    /// The resources that it waits for; only in the view of one resource.
+    #[serde(skip_serializing_if = "NeedsView::is_empty", default)]
+    pub needs: NeedsView,
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub facts: BTreeMap<String, Value>,
 }
@@ -225,9 +253,15 @@ pub struct StepView {
     /// The service's refusals, and warnings of dates that are over, each at its field.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub problems: Vec<PlacedIssue>,
+    /// The merchant that it belongs to, as `Merchant/acme`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub merchant: Option<String>,
     /// Unready resources that it needs.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub waits_for: Vec<Key>,
+    /// Commands that lead on, if a person has to act.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub next: Vec<NextStep>,
 }
 
 /// An amount of money and its purpose.

@@ -1,24 +1,33 @@
 //! Answers a query from the present state; the counts of the overview and of the metrics are made here.
 //! They name no person and no amount.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::base::clock::timestamp;
+use crate::base::id::Key;
 use crate::client::gate::DownHost;
 use crate::engine::handles::shared::EngineResult;
 use crate::engine::protocol::diagnostics::{EventTotals, Metrics, StateReply, StatusView};
 use crate::engine::protocol::events::EventsWanted;
 use crate::engine::protocol::query::{EngineQuery, Reply};
-use crate::engine::protocol::views::{DownHostView, Overview, TrafficView};
+use crate::engine::protocol::views::{
+    DownHostView, Overview, ResourceView, StandingCounts, TrafficView,
+};
 use crate::engine::queries::journal_refs::locate;
 use crate::engine::view::EngineView;
 use crate::model::change::PlannedAction;
+use crate::model::issue::ProblemCounts;
+use crate::model::plan::Standing;
 use crate::model::state::health::{ConditionStatus, ConditionType};
 use crate::plan::blocks;
 use crate::plan::state_view::StateView;
 use crate::store::writer::core::CLASSES_US;
+
+/// Resources that are not ready, and problems of documents, in a status, at most.
+const NOT_READY_SHOWN: usize = 20;
+const PROBLEMS_SHOWN: usize = 20;
 
 impl EngineView<'_> {
     pub fn answer(&self, question: EngineQuery) -> EngineResult<Reply> {
@@ -66,6 +75,7 @@ impl EngineView<'_> {
         Overview {
             resources,
             ready: resources.saturating_sub(totals.unready),
+            standings: self.standing_counts(failed),
             changes: totals.changes(),
             stuck: totals.needing_attention.saturating_add(failed),
             orphaned: totals.count_of(PlannedAction::Orphan),
@@ -80,13 +90,56 @@ impl EngineView<'_> {
         }
     }
 
+    /// Counts the resources by class. `failed` of them need a person for their last attempt alone:
+    /// by their steps they count as changing or waiting.
+    fn standing_counts(&self, failed: usize) -> StandingCounts {
+        let count = |standing| self.planner.standings.count(standing);
+        let (changing, waiting) = (count(Standing::Changing), count(Standing::Waiting));
+        let from_changing = failed.min(changing);
+        let from_waiting = failed.saturating_sub(from_changing).min(waiting);
+        let moved = from_changing.saturating_add(from_waiting);
+        StandingCounts {
+            needs_attention: count(Standing::NeedsAttention).saturating_add(moved),
+            invalid: count(Standing::Invalid),
+            unhealthy: count(Standing::Unhealthy),
+            changing: changing.saturating_sub(from_changing),
+            waiting: waiting.saturating_sub(from_waiting),
+            suspended: count(Standing::Suspended),
+            undocumented: count(Standing::Undocumented),
+            ready: count(Standing::Ready),
+        }
+    }
+
     pub(crate) fn status(&self) -> EngineResult<StatusView> {
         let receivers = EventsWanted { merchant: None, most: 0 };
+        let problems = self.known_state.files.problems();
+        let shown = problems.shown.len().min(PROBLEMS_SHOWN);
+        let (first, rest) = problems.shown.split_at_checked(shown).unwrap_or_default();
         Ok(StatusView {
+            at: timestamp(&self.shared.now()),
             overview: self.overview(),
+            intents: self.intents_by_state(),
+            not_ready: self.not_ready(),
+            commit: self.known_state.files.commit(),
+            problems: first.to_vec(),
+            omitted: rest.iter().collect::<ProblemCounts>().plus(problems.omitted),
             hooks: self.hooks_view()?,
             events: self.events(&receivers)?,
         })
+    }
+
+    /// Returns the first resources that are not ready: those that failed for a person's reason, then
+    /// the others by their class.
+    fn not_ready(&self) -> Vec<ResourceView> {
+        let failed: BTreeSet<&Key> =
+            self.scheduler.failures.for_operator().take(NOT_READY_SHOWN).collect();
+        let others = self.planner.standings.not_ready().filter(|key| !failed.contains(key));
+        let keys = failed.iter().copied().chain(others);
+        let steps = keys.filter_map(|key| self.planner.step(key));
+        let mut items: Vec<ResourceView> =
+            steps.take(NOT_READY_SHOWN).map(|step| self.resource_view(step)).collect();
+        items.sort_by_key(|item| item.standing);
+        items
     }
 
     /// Returns the counts for a monitor, without a look at each resource.

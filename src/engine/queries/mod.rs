@@ -5,6 +5,7 @@ pub mod conditions;
 pub mod events;
 pub mod intents;
 pub mod journal_refs;
+pub mod next_steps;
 pub mod plan;
 pub mod plan_check;
 pub mod resources;

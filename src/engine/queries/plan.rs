@@ -6,9 +6,11 @@ use serde_json::{Value, json};
 
 use crate::base::hash::{canonical, keyed_digest};
 use crate::base::id::Key;
+use crate::engine::protocol::next_steps::NextStep;
 use crate::engine::protocol::views::{
     CHECKSUM_SHORT, ComparedTrees, MoneyView, PlanView, StepView, UnknownName,
 };
+use crate::engine::queries::next_steps::next_steps;
 use crate::engine::queries::scoped::{self, due, step_sums};
 use crate::engine::view::EngineView;
 use crate::model::change::PlannedAction;
@@ -16,6 +18,7 @@ use crate::model::manifest::Desired;
 use crate::model::operator::StepSelection;
 use crate::model::plan::{Reason, Step};
 use crate::plan::assumed_state::{AssumedState, plan_with_limits};
+use crate::plan::blocks;
 use crate::plan::state_view::{PlannerSettings, StateView};
 
 /// Separates these digests from all others.
@@ -34,7 +37,9 @@ impl EngineView<'_> {
         let checksum = self.checksum(plan.steps.iter());
         let told = |step: &Step| {
             let due = self.planner.dues(self.known_state, step);
-            let view = StepView { problems: self.field_problems(step), due, ..step_view(step) };
+            let (problems, merchant) =
+                (self.field_problems(step), owner_name(self.known_state, step));
+            let view = StepView { problems, due, merchant, ..step_view(step) };
             with_plan_checksum(view, step, &checksum)
         };
         let problems = self.known_state.files.problems();
@@ -113,8 +118,21 @@ pub(crate) fn step_view(step: &Step) -> StepView {
         replaces: step.replaces.clone(),
         removal: step.reason.removal(),
         problems: Vec::new(),
+        merchant: None,
         waits_for: scoped::waits(&step.reason),
+        next: ways_out(step),
     }
+}
+
+fn owner_name(world: &dyn StateView, step: &Step) -> Option<String> {
+    blocks::owner(world, &step.key).map(|merchant| merchant.short())
+}
+
+/// Returns the commands for a step that a person has to act on. The plan itself shows the command
+/// that approves it.
+fn ways_out(step: &Step) -> Vec<NextStep> {
+    let needs_person = step.needs_operator() && !matches!(step.reason, Reason::OverLimit(_));
+    if needs_person { next_steps(step) } else { Vec::new() }
 }
 
 /// Adds to a step that a limit blocks the plan that can be approved.
@@ -154,7 +172,8 @@ impl PlanView {
         let shown = plan.steps.iter().filter(|step| !is_settled(step));
         let told = |step: &Step| {
             let due = planner.dues(&world, step);
-            StepView { due, ..step_with_place(step, before) }
+            let merchant = owner_name(&world, step);
+            StepView { due, merchant, ..step_with_place(step, before) }
         };
         let steps: Vec<StepView> = shown.map(told).collect();
         let whole = Self {

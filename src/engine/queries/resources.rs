@@ -10,15 +10,18 @@ use crate::base::clock::timestamp;
 use crate::base::id::Key;
 use crate::base::money::Money;
 use crate::base::secret::mask_digits;
+use crate::engine::handles::task_result::TaskFailure;
+use crate::engine::protocol::next_steps::NeedsView;
 use crate::engine::protocol::payers::{PaymentView, PaymentsView};
 use crate::engine::protocol::resources::{ResourceFilter, ResourceList};
 use crate::engine::protocol::views::{ResourceView, UnknownName};
 use crate::engine::queries::conditions::{self, failure_reason};
+use crate::engine::queries::next_steps::next_steps;
 use crate::engine::scheduler::backoff::{instant_of, time_to_next_quarter};
 use crate::engine::view::EngineView;
 use crate::kinds::planning::step::MERCHANT;
 use crate::kinds::register;
-use crate::model::plan::{Reason, Step};
+use crate::model::plan::{Reason, Standing, Step};
 use crate::model::state::health::{Payment, Payments};
 use crate::model::state::observed::Observed;
 use crate::plan::blocks;
@@ -30,12 +33,15 @@ const LOOK_EVERY: Duration = Duration::from_hours(1);
 impl EngineView<'_> {
     /// Returns one resource with all its properties, without secrets.
     pub(crate) fn resource(&self, key: &Key) -> Option<ResourceView> {
-        let mut view = self.resource_view(self.planner.step(key)?);
+        let step = self.planner.step(key)?;
+        let mut view = self.resource_view(step);
         if let Some(observed) = self.known_state.observed(key) {
             let facts = observed.facts.as_object().into_iter().flatten();
             let open = facts.filter(|(_, value)| value.get("sealed").is_none());
             view.facts = open.map(|(name, value)| (name.clone(), value.clone())).collect();
         }
+        view.needs = self.needs(step);
+        view.at = Some(timestamp(&self.shared.now()));
         Some(view)
     }
 
@@ -102,6 +108,7 @@ impl EngineView<'_> {
             namespace: step.key.namespace.to_string(),
             name: step.key.name.to_string(),
             ready: step.is_ready(),
+            standing: standing(&known),
             reason,
             message,
             remote_id: step.remote_id.clone(),
@@ -118,6 +125,9 @@ impl EngineView<'_> {
             verified_at: confidence.and_then(|(_, at)| at),
             payments: observed.as_deref().and_then(payments_view),
             possible_orphans: observed.as_ref().map_or(0, |observed| observed.recreated),
+            next: next_steps(step),
+            needs: NeedsView::default(),
+            at: None,
             facts: BTreeMap::new(),
         }
     }
@@ -160,6 +170,16 @@ impl EngineView<'_> {
 /// Returns labels with card numbers masked: their values are free text of an author.
 fn shown_labels(labels: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     labels.iter().map(|(key, value)| (mask_digits(key), mask_digits(value))).collect()
+}
+
+/// Returns the class of a resource; a failed attempt may need a person although the step does not.
+fn standing(known: &conditions::ConditionInputs<'_>) -> Standing {
+    let failed = known.unable.is_some_and(TaskFailure::needs_attention);
+    match known.step.standing() {
+        standing @ (Standing::Changing | Standing::Waiting) if !failed => standing,
+        Standing::Changing | Standing::Waiting => Standing::NeedsAttention,
+        standing => standing,
+    }
 }
 
 /// Returns a resource's headline: its last failure, its problem, or its last known state.

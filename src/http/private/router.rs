@@ -7,32 +7,28 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
-
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Extension, Router, middleware};
-use serde::Serialize;
 use tokio::sync::watch;
 use tower_http::limit::RequestBodyLimitLayer;
 
 use crate::base::id::Key;
-use crate::control::handle::{ConfigurationView, Control};
+use crate::control::handle::Control;
 use crate::control::protocol::{
     CONTROL_PATH, ControlError, ControlRequest, REQUEST_BYTES_MAX, VERSION, VERSION_HEADER,
 };
 use crate::engine::protocol::diagnostics::{Metrics, StatusView};
-use crate::engine::protocol::events::{EventsView, EventsWanted};
-use crate::engine::protocol::hooks::HooksView;
+use crate::engine::protocol::events::EventsWanted;
 use crate::engine::protocol::query::{
     EventsQuery, IntentsQuery, MetricsQuery, PlanQuery, StatusQuery,
 };
-use crate::engine::protocol::views::Overview;
 use crate::http::private::answer::{AppState, ok, refuse, respond, respond_when_ready};
 use crate::http::private::auth::{ApiCaller, Tokens};
+use crate::http::private::status_body::StatusBody;
 use crate::http::private::{answer, auth, resources, writes};
 use crate::render;
 
@@ -83,26 +79,11 @@ async fn readyz(State(door): State<AppState>) -> Response {
     refuse(StatusCode::SERVICE_UNAVAILABLE, "not_ready", why, help)
 }
 
-/// Overall status.
-#[derive(Serialize)]
-struct StatusBody {
-    version: &'static str,
-    hooks: HooksView,
-    events: EventsView,
-    /// Webhooks that were answered since the process began, by answer.
-    posts: BTreeMap<String, u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    configuration: Option<ConfigurationView>,
-    #[serde(flatten)]
-    overview: Overview,
-}
-
 async fn status(State(door): State<AppState>) -> Response {
-    let version = env!("CARGO_PKG_VERSION");
-    let made = |StatusView { overview, hooks, events }| {
+    let made = |status: StatusView| {
         let posts = door.control.posts().counts();
         let configuration = door.control.configuration();
-        ok(&StatusBody { version, hooks, events, posts, configuration, overview })
+        ok(&StatusBody::new(status, Some(posts), configuration))
     };
     respond(door.status.answer(|| door.control.ask(StatusQuery)), made).await
 }

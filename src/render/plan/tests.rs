@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
 use crate::base::id::Mode;
+use crate::engine::protocol::next_steps::NextStep;
 use crate::engine::protocol::views::MoneyView;
 use crate::engine::queries::scoped::step_sums as totals;
 use crate::model::change::PlannedAction;
@@ -28,7 +29,9 @@ fn step(verdict: PlannedAction, name: &str, reason: &Reason) -> StepView {
         replaces: None,
         removal: reason.removal(),
         problems: Vec::new(),
+        merchant: None,
         waits_for: Vec::new(),
+        next: Vec::new(),
     }
 }
 
@@ -96,8 +99,9 @@ fn full() -> PlanView {
 
 #[test]
 fn a_plan_says_what_why_and_where() {
-    insta::assert_snapshot!(text(&full(), Screen::PLAIN), @r#"
-    125.00 USD invoiced (test)
+    insta::assert_snapshot!(text(&full(), Screen::PLAIN), @r"
+    WHEN APPLIED      AMOUNT  MODE
+    invoiced      125.00 USD  test
 
     + Invoice/jane  the object does not exist at the service yet
         specs/jane.yaml:3, 125.00 USD invoiced (test)
@@ -121,7 +125,7 @@ fn a_plan_says_what_why_and_where() {
 
     Plan: 1 to create, 1 to update, 1 to delete, 1 to read; 1 waiting, 1 blocked, 1 orphaned
     Position 42, head 9f86d081884c, commit 0123456789ab
-    "#);
+    ");
 }
 
 #[test]
@@ -216,4 +220,59 @@ fn totals_add_up_by_currency_mode_and_meaning() {
     let twice: Vec<StepView> = full.steps.iter().chain(&full.steps).cloned().collect();
     let sums: Vec<String> = totals(&twice).iter().map(words::money_text).collect();
     assert_eq!(sums, ["250.00 USD invoiced (test)"]);
+}
+
+#[test]
+fn a_large_plan_is_counted_and_its_problems_are_still_shown_whole() {
+    let mut steps: Vec<StepView> = (0..40)
+        .map(|number| {
+            let mut made = step(PlannedAction::Create, &format!("n-{number}"), &Reason::NotCreated);
+            made.merchant = Some("Merchant/acme".to_owned());
+            made.money = vec![MoneyView {
+                currency: "USD".to_owned(),
+                mode: Mode::Test,
+                meaning: "invoiced".to_owned(),
+                amount: 100 + number,
+            }];
+            made
+        })
+        .collect();
+    let fixed = Reason::CannotChange(vec!["amount".to_owned()]);
+    let mut blocked = step(PlannedAction::Blocked, "sent", &fixed);
+    blocked.next = vec![NextStep {
+        command: "reckon why Invoice/sent".to_owned(),
+        purpose: "see its history".to_owned(),
+    }];
+    steps.push(blocked);
+    let large = plan(steps);
+    insta::assert_snapshot!(text(&large, Screen::PLAIN), @r"
+    WHEN APPLIED     AMOUNT  MODE
+    invoiced      47.80 USD  test
+
+     LARGEST  RESOURCE      MEANING
+    1.39 USD  Invoice/n-39  invoiced
+    1.38 USD  Invoice/n-38  invoiced
+    1.37 USD  Invoice/n-37  invoiced
+    1.36 USD  Invoice/n-36  invoiced
+    1.35 USD  Invoice/n-35  invoiced
+    1.34 USD  Invoice/n-34  invoiced
+    1.33 USD  Invoice/n-33  invoiced
+    1.32 USD  Invoice/n-32  invoiced
+    1.31 USD  Invoice/n-31  invoiced
+    1.30 USD  Invoice/n-30  invoiced
+
+    KIND     MERCHANT       CREATE  UPDATE  DELETE  OTHER                     AMOUNT
+    Invoice  -                   -       -       -      1
+    Invoice  Merchant/acme      40       -       -      -  47.80 USD invoiced (test)
+
+    ! Invoice/sent  the service cannot change amount; write the old value, or raise reckon.dev/generation (to 1 if there is none) to create a new object: the old one stays unchanged
+        specs/sent.yaml:3
+        → reckon why Invoice/sent  # see its history
+
+    Plan: 40 to create, 0 to update, 0 to delete; 1 blocked
+    Each step: reckon plan -v
+    Position 42, head 9f86d081884c, commit 0123456789ab
+    ");
+    let full = full_text(&large, Screen::PLAIN);
+    assert!(full.contains("+ Invoice/n-0") && !full.contains("reckon plan -v"), "{full}");
 }

@@ -8,7 +8,8 @@ fn list(items: &Value) -> ResourceList {
 
 fn resource(kind: &str, name: &str, ready: bool, more: &Value) -> Value {
     let mut item = json!({
-        "kind": kind, "namespace": "default", "name": name, "ready": ready, "reason": "InSync",
+        "kind": kind, "namespace": "default", "name": name, "ready": ready,
+        "standing": if ready { "ready" } else { "changing" }, "reason": "InSync",
         "message": "", "verdict": "settled", "file": "specs/jane.yaml", "line": 3,
     });
     item.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -32,7 +33,7 @@ fn mixed() -> ResourceList {
             "jane-retainer",
             false,
             &json!({
-                "reason": "PaymentFailed", "namespace": "team-b", "amount": 9900, "currency": "USD",
+                "reason": "PaymentFailed", "standing": "needs_attention", "namespace": "team-b", "amount": 9900, "currency": "USD",
                 "conditions": [{"type": "NeedsAttention", "status": "True", "reason": "PaymentFailed",
                     "message": "", "since": null}],
                 "payments": {"failures": 2, "next": "2026-12-20", "last": {"id": "t1",
@@ -49,7 +50,12 @@ fn mixed() -> ResourceList {
             })
         ),
         resource("Contact", "jane", false, &json!({"reason": "NotCreated"})),
-        resource("Contact", "old", false, &json!({"reason": "Orphaned", "file": null})),
+        resource(
+            "Contact",
+            "old",
+            false,
+            &json!({"reason": "Orphaned", "standing": "undocumented", "file": null})
+        ),
     ]))
 }
 
@@ -64,7 +70,7 @@ fn what_is_not_in_order_comes_first_and_the_counts_add_up() {
     Invoice/jane-10                       yes    InSync            5.00 USD  -                 1h
     RecurringCharge/rent                  yes    InSync            1000 JPY  next 2026-12-20    -
 
-    6 resources: 1 needs attention, 1 not ready, 1 without a document, 3 ready
+    6 resources: 3 ready, 1 to change, 1 without a document, 1 needs attention
     ");
     assert_eq!(table(&list(&json!([])), Screen::PLAIN, false), "There are no such resources.\n");
 }
@@ -81,7 +87,7 @@ fn a_wide_list_shows_ids_merchants_and_places() {
     Invoice/jane-10                       yes    InSync            5.00 USD  -                 1h  Merchant/acme  inv_1a2b   2026-11-20 12:34Z  specs/jane.yaml:3
     RecurringCharge/rent                  yes    InSync            1000 JPY  next 2026-12-20    -  -              -          -                  specs/jane.yaml:3
 
-    6 resources: 1 needs attention, 1 not ready, 1 without a document, 3 ready
+    6 resources: 3 ready, 1 to change, 1 without a document, 1 needs attention
     ");
 }
 

@@ -251,7 +251,7 @@ fn of_resource(item: Option<&ResourceView>, truth: &Seen) -> Seen {
             reason.is_none() || !item.ready,
             "an unsettled intent makes the resource not ready: {item:?}"
         );
-        let described = render::resources::describe(item, Screen::PLAIN);
+        let described = render::describe::describe(item, None, Screen::PLAIN);
         assert!(
             described.contains(&item.reason),
             "`describe` shows the reason of `get`: {described}"

@@ -47,8 +47,8 @@ pub(crate) async fn print_effects(
 pub(crate) fn print_effect(happened: &EffectReport, out: Printer) {
     match out.form {
         // A closed reader is no failure.
-        Output::Text => drop(out.text(&render::overview::effect_line(happened))),
-        Output::Markdown => out.note(&render::overview::effect_line(happened)),
+        Output::Text => drop(out.text(&render::effects::effect_line(happened))),
+        Output::Markdown => out.note(&render::effects::effect_line(happened)),
         Output::Json | Output::Yaml => {}
     }
 }
@@ -64,7 +64,7 @@ pub(crate) fn show(plan: &PlanView, done: &[EffectReport], out: Printer) -> Comm
         return out.result(&ApplyOutput { plan, done }, String::new);
     }
     if !done.is_empty() {
-        out.text(&render::overview::applied_summary(done))?;
+        out.text(&render::effects::applied(done, out.screen))?;
     }
     plan::show(plan, out)
 }

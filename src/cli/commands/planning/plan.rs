@@ -130,7 +130,10 @@ pub(crate) fn show(plan: &PlanView, out: Printer) -> CommandResult<()> {
     if out.form == Output::Markdown {
         return out.text(&render::plan::markdown(plan));
     }
-    out.result(plan, || render::plan::text(plan, out.screen))
+    out.result(plan, || match out.details {
+        true => render::plan::full_text(plan, out.screen),
+        false => render::plan::text(plan, out.screen),
+    })
 }
 
 /// Returns exit code 3 if a step waits for a person.

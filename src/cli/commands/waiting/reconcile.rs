@@ -45,7 +45,12 @@ pub(crate) async fn run(setup: &Context, args: &ReconcileArgs) -> CommandResult 
     let status = client.send(OverviewQuery).await?;
     let output = ReconcileOutput { effects, resource, status };
     setup.out.result(&output, || {
-        waiting::reconciled(&output.effects, output.resource.as_ref(), &output.status)
+        waiting::reconciled(
+            &output.effects,
+            output.resource.as_ref(),
+            &output.status,
+            setup.out.screen,
+        )
     })?;
     Ok(exit_of(&output))
 }

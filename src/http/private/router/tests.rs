@@ -14,8 +14,6 @@ use tower::ServiceExt;
 
 use crate::control::testing::{engine, overview};
 use crate::engine::protocol::diagnostics::{EventTotals, Metrics, StatusView};
-use crate::engine::protocol::events::EventsView;
-use crate::engine::protocol::hooks::HooksView;
 use crate::engine::protocol::intents::IntentsView;
 use crate::engine::protocol::query::{EngineQuery, Reply};
 use crate::engine::protocol::resources::ResourceList;
@@ -33,7 +31,7 @@ mod tokens;
 fn jane() -> ResourceView {
     let view = json!({
         "kind": "Invoice", "namespace": "default", "name": "jane", "ready": true,
-        "reason": "InSync", "message": "the service matches the file", "verdict": "settled",
+        "standing": "ready", "reason": "InSync", "message": "the service matches the file", "verdict": "settled",
     });
     serde_json::from_value(view).unwrap()
 }
@@ -59,7 +57,7 @@ fn plan_view() -> PlanView {
 }
 
 fn status_view() -> StatusView {
-    StatusView { overview: overview(), hooks: HooksView::default(), events: EventsView::default() }
+    StatusView { overview: overview(), ..StatusView::default() }
 }
 
 fn totals() -> EventTotals {

@@ -348,7 +348,7 @@ async fn older_looked(exist: &[&str]) -> (u16, Option<String>) {
                     let (namespace, name) = (&key.namespace, &key.name);
                     let view = serde_json::json!({
                         "kind": "SavedMethod", "namespace": namespace, "name": name, "ready": false,
-                        "reason": "AwaitsIntake", "message": "", "verdict": "waiting",
+                        "standing": "waiting", "reason": "AwaitsIntake", "message": "", "verdict": "waiting",
                     });
                     Box::new(serde_json::from_value::<ResourceView>(view).unwrap())
                 });

@@ -1,0 +1,140 @@
+//! The ways on from a resource that is not ready: the commands by its reason, and the tree of the
+//! resources that it waits for.
+
+use std::collections::BTreeSet;
+
+use crate::base::id::Key;
+use crate::engine::protocol::next_steps::{NeedView, NeedsView, NextStep};
+use crate::engine::queries::scoped::waits;
+use crate::engine::view::EngineView;
+use crate::model::plan::{Reason, Standing, Step};
+
+/// Resources of a tree, at most.
+const NEEDS_SHOWN: usize = 20;
+
+/// Returns the commands that lead on from a step, the nearest first; none for a ready resource.
+pub(crate) fn next_steps(step: &Step) -> Vec<NextStep> {
+    if step.is_ready() {
+        return Vec::new();
+    }
+    let key = step.key.short();
+    let mut steps = by_reason(&key, &step.reason);
+    let is_at_the_service = step.remote_id.is_some();
+    let has_history = is_at_the_service || matches!(step.reason, Reason::Refused(_));
+    if has_history && matches!(step.standing(), Standing::NeedsAttention | Standing::Unhealthy) {
+        steps.push(NextStep::new("see its history", format!("reckon why {key}")));
+    }
+    steps
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "the sentences of the others say what to edit")]
+fn by_reason(key: &str, reason: &Reason) -> Vec<NextStep> {
+    let one = |purpose, command: String| vec![NextStep::new(purpose, command)];
+    match reason {
+        Reason::InDoubt(_) | Reason::OnHold(_) => {
+            one("see the evidence, and the commands that settle it", "reckon intents".to_owned())
+        }
+        Reason::UnknownObjects(_) => {
+            one("see the objects, and the commands that resolve them", "reckon intents".to_owned())
+        }
+        Reason::AwaitsApplicant => {
+            one("print the link for the applicant", "reckon events urls".to_owned())
+        }
+        Reason::AwaitsIntake(_) => {
+            one("print the link for the payer", format!("reckon link {key}"))
+        }
+        Reason::AwaitsApproval(binding) => {
+            one("approve the accounts", format!("reckon approve {}", binding.merchant.short()))
+        }
+        Reason::MaybeSubmitted(application) => {
+            one("approve the application", format!("reckon approve {}", application.short()))
+        }
+        Reason::OverLimit(_) => {
+            one("see the plan, with the command that approves it", "reckon plan".to_owned())
+        }
+        Reason::BrokenDocument | Reason::PruneSuspended => {
+            one("see the problems of the documents", "reckon validate".to_owned())
+        }
+        Reason::SuspendedBy(suspension) => {
+            one("resume it", format!("reckon resume {}", suspension.key.short()))
+        }
+        Reason::WaitsFor(keys) => on_others("see what it waits for", keys),
+        Reason::InUse(keys) => on_others("see what uses it", keys),
+        _ => Vec::new(),
+    }
+}
+
+fn on_others(purpose: &str, keys: &[Key]) -> Vec<NextStep> {
+    let first = keys.first().map(Key::short);
+    first.map(|key| NextStep::new(purpose, format!("reckon describe {key}"))).into_iter().collect()
+}
+
+impl EngineView<'_> {
+    /// Returns the resources that a step waits for: each once, before those that it waits for.
+    pub(crate) fn needs(&self, step: &Step) -> NeedsView {
+        let mut needs = NeedsView::default();
+        let mut seen = BTreeSet::from([step.key.clone()]);
+        let mut path: Vec<(Key, usize)> =
+            waits(&step.reason).into_iter().rev().map(|key| (key, 1)).collect();
+        while let Some((key, depth)) = path.pop() {
+            if !seen.insert(key.clone()) {
+                continue;
+            }
+            if needs.items.len() >= NEEDS_SHOWN {
+                needs.omitted = needs.omitted.saturating_add(1);
+                continue;
+            }
+            let need = self.planner.step(&key);
+            let deeper = need.map(|need| waits(&need.reason)).unwrap_or_default();
+            let below = depth.saturating_add(1);
+            path.extend(deeper.into_iter().rev().map(|key| (key, below)));
+            needs.items.push(need_view(key, depth, need.map(|need| &**need)));
+        }
+        needs
+    }
+}
+
+fn need_view(key: Key, depth: usize, step: Option<&Step>) -> NeedView {
+    let (reason, message) = step.map_or_else(
+        || ("Missing", "there is no such document".to_owned()),
+        |step| (step.reason.word(), step.reason.to_string()),
+    );
+    NeedView { key, depth, reason: reason.to_owned(), message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::change::PlannedAction;
+
+    fn step(reason: Reason) -> Step {
+        Step::idle("Invoice/a".parse().unwrap(), PlannedAction::Wait, reason)
+    }
+
+    fn commands(step: &Step) -> Vec<String> {
+        next_steps(step).into_iter().map(|next| next.command).collect()
+    }
+
+    #[test]
+    fn each_reason_leads_to_the_command_that_is_nearest() {
+        let needed = vec!["Merchant/acme".parse().unwrap()];
+        for (reason, command) in [
+            (Reason::WaitsFor(needed), "reckon describe Merchant/acme"),
+            (Reason::InDoubt("lost".to_owned()), "reckon intents"),
+            (Reason::BrokenDocument, "reckon validate"),
+            (Reason::AwaitsApplicant, "reckon events urls"),
+        ] {
+            assert_eq!(commands(&step(reason)), [command]);
+        }
+        assert!(commands(&step(Reason::NotCreated)).is_empty());
+    }
+
+    #[test]
+    fn what_the_service_refused_has_a_history_and_what_is_ready_needs_nothing() {
+        let refused = step(Reason::Refused("no".to_owned()));
+        assert_eq!(commands(&refused), ["reckon why Invoice/a"]);
+        let settled =
+            Step::idle("Invoice/a".parse().unwrap(), PlannedAction::Settled, Reason::Settled);
+        assert!(commands(&Step { ready: true, ..settled }).is_empty());
+    }
+}

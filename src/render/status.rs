@@ -1,0 +1,224 @@
+//! Renders the whole status on one screen: the service first, then resources, documents, effects and
+//! events, and the commands that lead on.
+
+use chrono::{DateTime, Utc};
+use owo_colors::Style;
+
+use crate::base::wording::count_noun;
+use crate::engine::protocol::diagnostics::StatusView;
+use crate::engine::protocol::events::ReceiverView;
+use crate::engine::protocol::hooks::HooksView;
+use crate::engine::protocol::next_steps::NextStep;
+use crate::engine::protocol::views::{DownHostView, ResourceView, TrafficView};
+use crate::model::manifest::TreeState;
+use crate::render::standing;
+use crate::render::words::{
+    Screen, age, clean, duration, file_place, problem_line, push_line, resource_key, short_hash,
+    to_clock, wrap_indented,
+};
+
+const LABEL_WIDTH: usize = 11;
+/// Resources, problems and commands on one screen, at most.
+const RESOURCES_SHOWN: usize = 8;
+const PROBLEMS_SHOWN: usize = 5;
+const NEXT_SHOWN: usize = 6;
+/// Reason of a resource that only waits for another one.
+const WAITS_FOR: &str = "WaitsFor";
+
+/// Renders a status; `is_live` is false for a state that no daemon holds.
+pub fn text(status: &StatusView, is_live: bool, screen: Screen) -> String {
+    let now = status.at.parse().unwrap_or_default();
+    let mut out = String::new();
+    push_line!(out, "{}", headline(status, is_live, screen));
+    let mut row = |label: &str, lines: Vec<String>| {
+        for (number, line) in lines.into_iter().enumerate() {
+            let label = if number == 0 { label } else { "" };
+            push_line!(out, "{}{line}", screen.dim(&format!("{label:LABEL_WIDTH$}")));
+        }
+    };
+    row("Service", service(&status.overview.traffic, is_live, now, screen));
+    row("Resources", resource_counts(status));
+    row("Documents", documents(status, screen));
+    row("Effects", effects(status, screen));
+    row("Events", events(&status.events.receivers));
+    row("Hooks", hooks(&status.hooks, screen));
+    not_ready(&mut out, status, screen);
+    next(&mut out, &status.not_ready, screen);
+    out
+}
+
+fn headline(status: &StatusView, is_live: bool, screen: Screen) -> String {
+    let daemon = if is_live { "the daemon runs" } else { "no daemon runs" };
+    let commit =
+        status.commit.as_deref().map(|commit| format!(", documents at {}", short_hash(commit)));
+    let overview = &status.overview;
+    let rest = format!(
+        ": {daemon}{}, record {} with head {}",
+        commit.unwrap_or_default(),
+        overview.position,
+        short_hash(&overview.head)
+    );
+    format!(
+        "{}{}",
+        screen.bold(&format!("reckon {}", env!("CARGO_PKG_VERSION"))),
+        screen.dim(&rest)
+    )
+}
+
+fn service(
+    traffic: &TrafficView,
+    is_live: bool,
+    now: DateTime<Utc>,
+    screen: Screen,
+) -> Vec<String> {
+    let TrafficView { slowed, throttled, silent } = traffic;
+    let mut lines: Vec<String> = silent.iter().map(|host| silent_host(host, now, screen)).collect();
+    if *slowed > 0 {
+        let (who, answers) = (count_noun(*slowed, "merchant"), count_noun(*throttled, "time"));
+        let line = format!("throttles {who} ({answers} so far): calls wait");
+        lines.push(screen.paint(Style::new().yellow(), &line));
+    }
+    match (lines.is_empty(), is_live) {
+        (false, _) => lines,
+        (true, true) => vec!["no call fails".to_owned()],
+        (true, false) => vec!["not asked: no daemon runs".to_owned()],
+    }
+}
+
+/// Renders `pay.example: silent since 10:02Z (3m), next try in 40s`.
+fn silent_host(host: &DownHostView, now: DateTime<Utc>, screen: Screen) -> String {
+    let DownHostView { host, since, next } = host;
+    let lasts = since.parse().map(|since| format!(" ({})", age(now, since))).unwrap_or_default();
+    let next = next.parse().map_or_else(
+        |_| clean(next),
+        |next: DateTime<Utc>| format!("in {}", duration(next.signed_duration_since(now))),
+    );
+    let line = format!("{}: silent since {}{lasts}, next try {next}", clean(host), to_clock(since));
+    screen.paint(Style::new().red(), &line)
+}
+
+fn resource_counts(status: &StatusView) -> Vec<String> {
+    let counts = standing::counts(&status.overview.standings);
+    match status.overview.resources {
+        0 => vec!["none: there is no document yet".to_owned()],
+        resources => vec![format!("{resources}: {counts}")],
+    }
+}
+
+fn documents(status: &StatusView, screen: Screen) -> Vec<String> {
+    let (red, shown) = (Style::new().red(), &status.problems);
+    let mut lines = Vec::new();
+    if status.overview.coverage == TreeState::Incomplete {
+        let text = "some are invalid: nothing is removed until `reckon validate` passes";
+        lines.push(screen.paint(red, text));
+    }
+    lines.extend(shown.iter().take(PROBLEMS_SHOWN).map(|problem| clean(&problem_line(problem))));
+    let more = shown.len().saturating_sub(PROBLEMS_SHOWN);
+    let omitted = status.omitted.errors.saturating_add(status.omitted.warnings);
+    if more.saturating_add(omitted) > 0 {
+        lines.push(format!("and {} more: reckon validate", more.saturating_add(omitted)));
+    }
+    lines
+}
+
+fn effects(status: &StatusView, screen: Screen) -> Vec<String> {
+    let words = [("open", "in flight"), ("in_doubt", "in doubt"), ("held", "on hold")];
+    let some = words.iter().filter_map(|(state, words)| {
+        let (count, oldest) = status.intents.get(*state).filter(|(count, _)| *count > 0)?;
+        let oldest = duration(chrono::TimeDelta::seconds(*oldest));
+        Some((*state, format!("{count} {words} (oldest {oldest})")))
+    });
+    let some: Vec<(&str, String)> = some.collect();
+    if some.is_empty() {
+        return vec!["all are settled".to_owned()];
+    }
+    let needs_person = some.iter().any(|(state, _)| *state != "open");
+    let line = some.into_iter().map(|(_, words)| words).collect::<Vec<_>>().join(", ");
+    match needs_person {
+        true => vec![screen.paint(Style::new().red(), &format!("{line}: reckon intents"))],
+        false => vec![line],
+    }
+}
+
+fn events(receivers: &[ReceiverView]) -> Vec<String> {
+    let seconds = |seconds: i64| duration(chrono::TimeDelta::seconds(seconds));
+    let newest = receivers.iter().filter_map(|one| one.age_seconds).min();
+    let read = receivers.iter().filter_map(|one| one.lag_seconds).max();
+    let newest = newest.map(|newest| format!("newest {} ago", seconds(newest)));
+    let read = read.map(|read| format!("every list was read within {}", seconds(read)));
+    let parts: Vec<String> = [newest, read].into_iter().flatten().collect();
+    if parts.is_empty() { Vec::new() } else { vec![parts.join(", ")] }
+}
+
+fn hooks(hooks: &HooksView, screen: Screen) -> Vec<String> {
+    let mut lines = Vec::new();
+    let red = |text: &str| screen.paint(Style::new().red(), text);
+    if hooks.problems > 0 {
+        lines.push(red(
+            "the scripts have errors, the last valid ones are in use: reckon hooks check",
+        ));
+    }
+    let undone = u64::try_from(hooks.undone.len()).unwrap_or(u64::MAX);
+    let failed = hooks.totals.dead.saturating_add(undone);
+    if failed > 0 {
+        let what = count_noun(failed, "run or action");
+        lines.push(red(&format!("{what} failed for good: reckon events failed")));
+    }
+    if lines.is_empty() && !hooks.scripts.is_empty() {
+        lines.push(format!("{}, none failed for good", count_noun(hooks.scripts.len(), "script")));
+    }
+    lines
+}
+
+fn not_ready(out: &mut String, status: &StatusView, screen: Screen) {
+    let shown = status.not_ready.iter().take(RESOURCES_SHOWN);
+    for (number, item) in shown.enumerate() {
+        if number == 0 {
+            out.push('\n');
+        }
+        let name = resource_key(&item.kind, &item.namespace, &item.name);
+        let head = screen
+            .paint(standing::style(item.standing), &format!("{name}  {}", clean(&item.reason)));
+        let place = file_place(item.file.as_deref(), item.line).unwrap_or_default();
+        let symbol = standing::symbol(item.standing, screen);
+        push_line!(out, "{}", format!("{symbol} {head}  {}", screen.dim(&place)).trim_end());
+        out.push_str(&wrap_indented(&item.message, 4, screen));
+    }
+    let overview = &status.overview;
+    let all = overview.resources.saturating_sub(overview.ready);
+    let more = all.saturating_sub(status.not_ready.len().min(RESOURCES_SHOWN));
+    if more > 0 {
+        push_line!(out, "  and {more} more: reckon get --not-ready");
+    }
+}
+
+/// Renders the commands that lead on, each once. A resource that waits for another one leads to that
+/// one, which is on the screen itself if it fits.
+fn next(out: &mut String, items: &[ResourceView], screen: Screen) {
+    let mut steps: Vec<&NextStep> = Vec::new();
+    let shown = items.iter().take(RESOURCES_SHOWN);
+    let roots = shown.clone().filter(|item| item.reason != WAITS_FOR);
+    let all = roots.chain(shown.filter(|item| item.reason == WAITS_FOR && items.len() == 1));
+    for step in all.flat_map(|item| item.next.iter().take(1)) {
+        if steps.len() < NEXT_SHOWN && !steps.iter().any(|known| known.command == step.command) {
+            steps.push(step);
+        }
+    }
+    out.push_str(&commands(&steps, screen));
+}
+
+/// Renders commands to copy, each after its purpose.
+pub(super) fn commands(steps: &[&NextStep], screen: Screen) -> String {
+    let mut out = String::new();
+    if !steps.is_empty() {
+        push_line!(out, "\n{}", screen.bold("Next"));
+    }
+    let width = steps.iter().map(|step| step.command.chars().count()).max().unwrap_or(0);
+    for NextStep { command, purpose } in steps {
+        push_line!(out, "  {:width$}  {}", clean(command), screen.dim(&format!("# {purpose}")));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;
