@@ -22,6 +22,7 @@ use crate::base::id::{Key, Mode};
 use crate::control::protocol::{ControlError, ControlRequest, LocalQuery, Response};
 use crate::control::requests::{self, Request, typed};
 use crate::engine::events::receiver::{EventReceiver, Receipt};
+use crate::engine::handles::feed::EngineFeed;
 use crate::engine::protocol::actions::ActionCommand;
 use crate::engine::protocol::input::{EngineCommand, EngineInput, IncomingWebhook, PayerRequest};
 use crate::engine::protocol::payers::{
@@ -65,6 +66,7 @@ pub struct Control {
     engine: mpsc::Sender<EngineInput>,
     local: Arc<OnceLock<Arc<dyn LocalQueries>>>,
     inbox: Arc<RwLock<Option<Arc<EventReceiver>>>>,
+    feed: Arc<OnceLock<EngineFeed>>,
     posts: Arc<Posts>,
     configuration: Arc<Mutex<Option<ConfigurationView>>>,
 }
@@ -75,6 +77,7 @@ impl Control {
             engine,
             local: Arc::default(),
             inbox: Arc::default(),
+            feed: Arc::default(),
             posts: Arc::default(),
             configuration: Arc::default(),
         }
@@ -85,7 +88,8 @@ impl Control {
     #[must_use]
     pub fn of_next_engine(&self, engine: mpsc::Sender<EngineInput>) -> Self {
         let inbox = Arc::new(RwLock::new(self.inbox.read().clone()));
-        Self { engine, local: Arc::default(), inbox, ..self.clone() }
+        let (local, feed) = Default::default();
+        Self { engine, local, inbox, feed, ..self.clone() }
     }
 
     /// Returns the configuration in use; `None` in a process that does not reload it.
@@ -166,6 +170,16 @@ impl Control {
     /// Sets the source of answers to local queries; only the first call has an effect.
     pub fn set_local_queries(&self, local: Arc<dyn LocalQueries>) {
         self.local.get_or_init(|| local);
+    }
+
+    /// Sets what the engine publishes while it runs; only the first call has an effect.
+    pub fn set_feed(&self, feed: EngineFeed) {
+        self.feed.get_or_init(|| feed);
+    }
+
+    /// Returns what the engine publishes while it runs; `None` while the daemon is starting.
+    pub fn feed(&self) -> Option<&EngineFeed> {
+        self.feed.get()
     }
 
     async fn local_query(&self, query: LocalQuery) -> Response {

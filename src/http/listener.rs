@@ -143,7 +143,8 @@ const HEADERS_MAX: usize = 64;
 const HEALTH_PATHS: [&str; 2] = ["/healthz", "/readyz"];
 const LAST: HeaderValue = HeaderValue::from_static("close");
 
-/// Records if a connection showed a valid token: it may then live while it is in use.
+/// Records if a connection showed a valid token, or has a stream: it may then live while it is in
+/// use.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ValidTokenSeen(Arc<AtomicBool>);
 

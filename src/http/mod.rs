@@ -9,6 +9,7 @@ pub mod private {
     pub mod resources;
     pub mod router;
     pub mod status_body;
+    pub mod watch;
     pub mod writes;
 }
 /// Addresses for the service, applicants and payers.

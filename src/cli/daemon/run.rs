@@ -209,6 +209,7 @@ fn prepare(parts: DaemonParts<'_>, now: &Configuration) -> CommandResult<Engine>
     let embedded = embedded.map(|one| (one, addresses));
     let mut engine = engine(setup, open, embedded, &listeners.control)?;
     listeners.control.receive(engine.event_receiver(listeners.sender.clone()));
+    listeners.control.set_feed(engine.feed());
     engine.set_notifier(Arc::new(notifier));
     engine.use_scripts(scripts.clone())?;
     engine.retain(retention(setup)?);

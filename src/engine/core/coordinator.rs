@@ -19,6 +19,7 @@ use crate::base::id::{IntentId, Key};
 use crate::engine::core::retention::{CompactionPlan, RetentionTimer};
 use crate::engine::core::tasks::{Tasks, TreeReadRequest, TreeReader};
 use crate::engine::events::schedule::EventSchedule;
+use crate::engine::handles::feed::EngineFeed;
 use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::TaskFailure;
 use crate::engine::hooks::scripts::Scripts;
@@ -217,6 +218,11 @@ impl Engine {
     /// Subscribes to the overview; the receiver gets each change.
     pub fn overviews(&self) -> watch::Receiver<Overview> {
         self.overviews.subscribe()
+    }
+
+    /// Returns the source of overviews and effects, for readers outside; it ends with the engine.
+    pub fn feed(&self) -> EngineFeed {
+        EngineFeed { overviews: self.overviews(), effects: self.shared.effect_log.clone() }
     }
 
     /// Subscribes to effects, each once it is durable. A second listener replaces the first.

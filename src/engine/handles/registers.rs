@@ -1,13 +1,12 @@
 //! Small registers that all tasks of a process share.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use tokio::sync::{OnceCell, mpsc};
+use tokio::sync::OnceCell;
 
 use crate::base::id::Key;
-use crate::engine::protocol::actions::EffectReport;
 use crate::kinds::register::read_backs;
 
 /// A set of resources that all tasks share.
@@ -55,50 +54,6 @@ impl ReadLists {
         for back in read_backs() {
             self.note_read(merchant, back.list_name);
         }
-    }
-}
-
-/// Number of the newest effects that are kept for clients of a daemon.
-pub(crate) const EFFECTS_KEPT_MAX: usize = 10_000;
-
-/// The newest effects, and the listener for further ones.
-#[derive(Debug, Default)]
-pub(crate) struct EffectLog(Mutex<EffectLogState>);
-
-#[derive(Debug, Default)]
-pub(crate) struct EffectLogState {
-    kept: VecDeque<EffectReport>,
-    listener: Option<mpsc::UnboundedSender<EffectReport>>,
-}
-
-impl EffectLog {
-    /// Sends effects to a listener from now on. A second listener replaces the first.
-    pub(crate) fn subscribe(&self) -> mpsc::UnboundedReceiver<EffectReport> {
-        let (told, effects) = mpsc::unbounded_channel();
-        self.0.lock().listener = Some(told);
-        effects
-    }
-
-    /// Ends the subscription: its receiver ends.
-    pub(crate) fn unsubscribe(&self) {
-        self.0.lock().listener = None;
-    }
-
-    pub(crate) fn push(&self, happened: EffectReport) {
-        let mut inner = self.0.lock();
-        if let Some(told) = &inner.listener {
-            // The listener may have gone away.
-            drop(told.send(happened.clone()));
-        }
-        if inner.kept.len() >= EFFECTS_KEPT_MAX {
-            inner.kept.pop_front();
-        }
-        inner.kept.push_back(happened);
-    }
-
-    pub(crate) fn since(&self, position: u64) -> Vec<EffectReport> {
-        let inner = self.0.lock();
-        inner.kept.iter().filter(|one| one.position > position).cloned().collect()
     }
 }
 

@@ -17,7 +17,8 @@ use crate::base::id::Key;
 use crate::base::secret::Secret;
 use crate::client::gate::Limiter;
 use crate::client::service_client::Client;
-use crate::engine::handles::registers::{EffectLog, KeySet, ReadLists};
+use crate::engine::handles::feed::EffectLog;
+use crate::engine::handles::registers::{KeySet, ReadLists};
 use crate::engine::limits::rules::SpendBudget;
 use crate::model::record::Record;
 use crate::model::state::observed::{FactSource, Observation, Observed};
@@ -109,7 +110,7 @@ pub struct EngineShared {
     pub(crate) read_lists: ReadLists,
     /// Notified of an effect that is in doubt, or is sent once more, while its task continues.
     pub(crate) in_doubt_signal: Notify,
-    pub(crate) effect_log: EffectLog,
+    pub(crate) effect_log: Arc<EffectLog>,
     merchants: Mutex<BTreeMap<Key, CachedMerchant>>,
     stopping: watch::Sender<bool>,
 }
@@ -166,7 +167,7 @@ impl EngineShared {
             unread_posts: KeySet::default(),
             read_lists: ReadLists::default(),
             in_doubt_signal: Notify::new(),
-            effect_log: EffectLog::default(),
+            effect_log: Arc::default(),
             merchants: Mutex::default(),
             stopping: watch::Sender::new(false),
             parts,

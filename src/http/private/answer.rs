@@ -12,7 +12,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::stream::unfold;
 use serde::Serialize;
-use tokio::sync::{Mutex, watch};
+use tokio::sync::{Mutex, Semaphore, watch};
 
 use crate::base::id::Key;
 use crate::control::handle::Control;
@@ -24,12 +24,17 @@ use crate::engine::protocol::views::UnknownName;
 /// Time limit of an engine's answer; the engine is busy with files as a rule, never with calls.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 
+/// Streams at once, at most: each has a connection and a task.
+pub(super) const WATCHERS_MAX: usize = 32;
+
 #[derive(Debug, Clone)]
 pub(crate) struct AppState {
     pub(crate) control: Control,
     pub(super) ready: watch::Receiver<bool>,
     pub(super) status: Arc<SharedAnswer<StatusView>>,
     pub(super) metrics: Arc<SharedAnswer<Metrics>>,
+    /// Free places of streams.
+    pub(super) watchers: Arc<Semaphore>,
 }
 
 impl AppState {
@@ -39,6 +44,7 @@ impl AppState {
             ready,
             status: Arc::new(SharedAnswer::new()),
             metrics: Arc::new(SharedAnswer::new()),
+            watchers: Arc::new(Semaphore::new(WATCHERS_MAX)),
         }
     }
 }
@@ -221,7 +227,7 @@ pub(crate) fn no_answer(why: &ControlError) -> Response {
 }
 
 /// Header that keeps a proxy of the usual sort from holding keep-alive bytes back.
-const UNBUFFERED: &str = "x-accel-buffering";
+pub(super) const UNBUFFERED: &str = "x-accel-buffering";
 
 /// The pending answer; `None` once it was sent.
 type PendingAnswer<T> = Option<Pin<Box<dyn Future<Output = T> + Send>>>;

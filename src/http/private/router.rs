@@ -13,7 +13,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Extension, Router, middleware};
-use tokio::sync::watch;
+use tokio::sync::watch::Receiver;
 use tower_http::limit::RequestBodyLimitLayer;
 
 use crate::base::id::Key;
@@ -29,7 +29,7 @@ use crate::engine::protocol::query::{
 use crate::http::private::answer::{AppState, ok, refuse, respond, respond_when_ready};
 use crate::http::private::auth::{ApiCaller, Tokens};
 use crate::http::private::status_body::StatusBody;
-use crate::http::private::{answer, auth, resources, writes};
+use crate::http::private::{answer, auth, resources, watch, writes};
 use crate::render;
 
 /// Bytes of a request's body, at most, except for the requests of commands.
@@ -40,7 +40,7 @@ const EVENTS_SHOWN_MAX: usize = 1000;
 
 /// Returns the private listener's routes. A request must carry its peer's address as
 /// [`axum::extract::ConnectInfo`], or it is refused.
-pub fn router(control: Control, ready: watch::Receiver<bool>, tokens: Tokens) -> Router {
+pub fn router(control: Control, ready: Receiver<bool>, tokens: Tokens) -> Router {
     let commands = Router::new()
         .route(CONTROL_PATH, post(handle_rpc))
         .layer(DefaultBodyLimit::disable())
@@ -55,6 +55,7 @@ pub fn router(control: Control, ready: watch::Receiver<bool>, tokens: Tokens) ->
         .route("/api/v1/plan", get(plan))
         .route("/api/v1/intents", get(intents))
         .route("/api/v1/events", get(events))
+        .route("/api/v1/watch", get(watch::watch))
         .merge(writes::routes())
         .layer(RequestBodyLimitLayer::new(BODY_BYTES_MAX))
         .merge(commands)

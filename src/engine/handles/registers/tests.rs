@@ -1,4 +1,4 @@
-//! Tests of the log line of an effect, of the log of effects, and of the lists that were read.
+//! Tests of the log line of an effect, and of the lists that were read.
 
 use std::io;
 use std::io::Write;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::base::id::Key;
 use crate::engine::executor::progress::log_effect;
-use crate::engine::handles::registers::{EFFECTS_KEPT_MAX, EffectLog, ReadLists};
+use crate::engine::handles::registers::ReadLists;
 use crate::engine::protocol::actions::EffectReport;
 
 /// Collects the output of a subscriber.
@@ -59,53 +59,6 @@ fn the_log_leaves_out_what_has_no_value() {
     }
     let refused = log_line(&json!([]), Some("HTTP 422 invalid"));
     assert!(refused.contains("refusal=\"HTTP 422 invalid\""), "{refused}");
-}
-
-fn effect(position: u64) -> EffectReport {
-    let report = json!({
-        "position": position, "at": "2026-11-20T12:34:56.000Z", "verb": "created",
-        "intent": "i-000002", "key": "Contact/default/jane", "effect": "contact.create",
-        "cause": {"file": null, "line": null, "commit": null},
-    });
-    serde_json::from_value(report).unwrap()
-}
-
-fn positions(log: &EffectLog, since: u64) -> Vec<u64> {
-    log.since(since).iter().map(|one| one.position).collect()
-}
-
-#[test]
-fn effects_are_read_back_from_behind_a_position_oldest_first() {
-    let log = EffectLog::default();
-    (1..=3).for_each(|position| log.push(effect(position)));
-    assert_eq!(positions(&log, 0), [1, 2, 3]);
-    assert_eq!(positions(&log, 1), [2, 3]);
-    assert_eq!(positions(&log, 3), [0; 0]);
-}
-
-#[test]
-fn only_the_newest_effects_are_kept() {
-    let log = EffectLog::default();
-    let last = u64::try_from(EFFECTS_KEPT_MAX).unwrap() + 2;
-    (1..=last).for_each(|position| log.push(effect(position)));
-    let kept = positions(&log, 0);
-    assert_eq!((kept.len(), kept[0], kept[kept.len() - 1]), (EFFECTS_KEPT_MAX, 3, last));
-}
-
-#[test]
-fn a_listener_hears_effects_until_it_is_replaced_or_ends() {
-    let log = EffectLog::default();
-    let mut first = log.subscribe();
-    log.push(effect(1));
-    let mut second = log.subscribe();
-    log.push(effect(2));
-    log.unsubscribe();
-    log.push(effect(3));
-    let heard = |listener: &mut tokio::sync::mpsc::UnboundedReceiver<EffectReport>| {
-        std::iter::from_fn(|| listener.try_recv().ok().map(|one| one.position)).collect::<Vec<_>>()
-    };
-    assert_eq!((heard(&mut first), heard(&mut second)), (vec![1], vec![2]));
-    assert_eq!(positions(&log, 0), [1, 2, 3], "the log keeps them all");
 }
 
 #[test]

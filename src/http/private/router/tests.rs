@@ -7,6 +7,7 @@ use axum::extract::ConnectInfo;
 use axum::http::Request;
 use chrono::DateTime;
 use serde_json::{Value, json};
+use tokio::sync::watch;
 use tower::ServiceExt;
 
 use crate::control::testing::{engine, overview};
@@ -23,6 +24,7 @@ use crate::model::issue::ProblemCounts;
 use crate::model::manifest::TreeState;
 
 mod connections;
+mod streams;
 mod tokens;
 
 fn jane() -> ResourceView {
