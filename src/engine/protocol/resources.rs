@@ -22,6 +22,28 @@ pub struct ResourceFilter {
     pub merchant: Option<Key>,
     pub labels: Vec<LabelTerm>,
     pub not_ready: bool,
+    /// Only resources that need attention.
+    pub attention: bool,
+    /// Text that the name contains, in any case.
+    pub search: Option<String>,
+    /// The part of the selected resources that is listed.
+    pub part: ListPart,
+}
+
+/// A part of a list: `limit` items behind the first `offset`; all of them without a limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ListPart {
+    pub offset: usize,
+    pub limit: Option<usize>,
+}
+
+impl ListPart {
+    /// Returns true for the place, counted from 0, of an item of this part.
+    pub fn contains(self, place: usize) -> bool {
+        let behind = place.checked_sub(self.offset);
+        behind.is_some_and(|behind| self.limit.is_none_or(|limit| behind < limit))
+    }
 }
 
 /// One condition on the labels of a document: `KEY=VALUE`, `KEY!=VALUE`, or `KEY` for any value.
@@ -80,6 +102,9 @@ impl LabelTerm {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResourceList {
     pub items: Vec<ResourceView>,
+    /// Number of selected resources, listed or not.
+    #[serde(default)]
+    pub total: usize,
     /// The daemon's time: ages are relative to it.
     pub at: DateTime<Utc>,
 }

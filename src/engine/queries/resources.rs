@@ -45,7 +45,8 @@ impl EngineView<'_> {
         Some(view)
     }
 
-    /// Returns the resources that a filter selects. A filter by name or kind looks at no other.
+    /// Returns the resources that a filter selects. A filter by name or kind looks at no other. A
+    /// resource outside the wanted part is only counted.
     ///
     /// # Errors
     /// No resource has the name, or no merchant has it.
@@ -64,13 +65,18 @@ impl EngineView<'_> {
             (None, Some(kind)) => Box::new(self.planner.steps_of_kind(kind.as_str())),
             (None, None) => Box::new(self.planner.steps()),
         };
-        let items = steps.filter(|step| self.is_selected(step, filter));
-        let items = items.map(|step| self.resource_view(step)).collect();
-        Ok(ResourceList { items, at: self.shared.now() })
+        let (mut items, mut total) = (Vec::new(), 0_usize);
+        for step in steps.filter(|step| self.is_selected(step, filter)) {
+            if filter.part.contains(total) {
+                items.push(self.resource_view(step));
+            }
+            total = total.saturating_add(1);
+        }
+        Ok(ResourceList { items, total, at: self.shared.now() })
     }
 
     fn is_selected(&self, step: &Step, filter: &ResourceFilter) -> bool {
-        let ResourceFilter { kind, key: _, namespace, merchant, labels, not_ready } = filter;
+        let ResourceFilter { kind, key: _, namespace, merchant, labels, not_ready, .. } = filter;
         let manifest = self.known_state.desired().manifests.get(&step.key);
         let none = BTreeMap::new();
         let own = manifest.map_or(&none, |manifest| &manifest.labels);
@@ -78,10 +84,19 @@ impl EngineView<'_> {
             && namespace.as_ref().is_none_or(|space| step.key.namespace == *space)
             && labels.iter().all(|term| term.is_satisfied(own))
             && !(*not_ready && step.is_ready())
+            && !(filter.attention && !self.needs_attention(step))
+            && filter.search.as_deref().is_none_or(|text| is_named(step.key.name.as_str(), text))
             && merchant.as_ref().is_none_or(|merchant| {
                 step.key == *merchant
                     || blocks::owner(self.known_state, &step.key).as_ref() == Some(merchant)
             })
+    }
+
+    /// Returns true if a person has to act, for the resource's step or for its last failure.
+    fn needs_attention(&self, step: &Step) -> bool {
+        let failure = self.scheduler.failures.get(&step.key);
+        let failure = failure.filter(|_| self.known_state.open_intent(&step.key).is_none());
+        step.needs_operator() || failure.is_some_and(TaskFailure::needs_attention)
     }
 
     /// Returns one resource as in a list.
@@ -165,6 +180,11 @@ impl EngineView<'_> {
         let turn = turn.and_then(|turn| instant_of(self.shared.now(), turn));
         [quarter.flatten(), self.next_resumption(), turn].into_iter().flatten().min()
     }
+}
+
+/// Returns true if a name contains a text, in any case.
+fn is_named(name: &str, text: &str) -> bool {
+    name.to_lowercase().contains(&text.trim().to_lowercase())
 }
 
 /// Returns labels with card numbers masked: their values are free text of an author.

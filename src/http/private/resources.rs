@@ -6,13 +6,13 @@ use axum::response::Response;
 
 use crate::base::id::{Key, Kind, Name};
 use crate::engine::protocol::query::{ResourceQuery, ResourcesQuery};
-use crate::engine::protocol::resources::{LabelTerm, ResourceFilter, ResourceList};
+use crate::engine::protocol::resources::{LabelTerm, ListPart, ResourceFilter, ResourceList};
 use crate::engine::protocol::views::{ResourceView, UnknownName};
 use crate::http::private::answer::{self, AppState, ok};
 use crate::kinds::register;
 
-const HELP: &str = "send kind, namespace, merchant, labels (KEY=VALUE, KEY!=VALUE or KEY, with commas) or \
-    not_ready=true";
+const HELP: &str = "send kind, namespace, merchant, labels (KEY=VALUE, KEY!=VALUE or KEY, with commas), \
+    not_ready=true, attention=true, search, offset or limit";
 
 /// Parameters of the list of resources, as the options of `get`.
 #[derive(serde::Deserialize)]
@@ -25,11 +25,18 @@ pub(super) struct ResourcesParameters {
     labels: Option<String>,
     #[serde(default)]
     not_ready: bool,
+    #[serde(default)]
+    attention: bool,
+    search: Option<String>,
+    #[serde(default)]
+    offset: usize,
+    limit: Option<usize>,
 }
 
 impl ResourcesParameters {
     fn filter(self) -> Result<ResourceFilter, String> {
-        let Self { kind, namespace, merchant, labels, not_ready } = self;
+        let Self { kind, namespace, merchant, labels, not_ready, attention, search, offset, limit } =
+            self;
         let kind = kind.map(|kind| register::find(&kind).ok_or(format!("there is no kind {kind}")));
         let merchant = merchant.map(|name| format!("Merchant/{name}").parse::<Key>());
         let labels = labels.as_deref().map(LabelTerm::parse_list);
@@ -40,6 +47,9 @@ impl ResourcesParameters {
             merchant: merchant.transpose().map_err(|why| why.to_string())?,
             labels: labels.transpose().map_err(|why| why.to_string())?.unwrap_or_default(),
             not_ready,
+            attention,
+            search,
+            part: ListPart { offset, limit },
         })
     }
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 use super::*;
 use crate::base::id::Kind;
 use crate::base::timers::visits;
-use crate::engine::protocol::resources::LabelTerm;
+use crate::engine::protocol::resources::{LabelTerm, ListPart};
 use crate::engine::protocol::views::Confidence;
 use crate::engine::tests::fixture::StateFixture;
 use crate::engine::tests::records;
@@ -12,6 +12,7 @@ use crate::engine::tests::records::{
     CONTACT, annotated_document, card, contact, key, merchant, now, observation, recurring_charge,
     suspension_record,
 };
+use crate::model::record::Record;
 use crate::model::state::health::PaymentResult;
 
 #[test]
@@ -153,6 +154,37 @@ fn a_list_holds_what_its_filter_selects() {
     assert_eq!(selected(&fixture, &ResourceFilter { key, ..none() }), ["Contact/jane"]);
     let namespace = Some("team-b".parse().unwrap());
     assert!(selected(&fixture, &ResourceFilter { namespace, ..none() }).is_empty());
+}
+
+#[test]
+fn a_part_of_a_list_has_its_resources_and_the_total() {
+    let fixture = mixed_state();
+    let all = selected(&fixture, &ResourceFilter::default());
+    let part = |offset, limit| {
+        let part = ListPart { offset, limit: Some(limit) };
+        let filter = ResourceFilter { part, ..ResourceFilter::default() };
+        let list = fixture.view().resources(&filter).unwrap();
+        let names = list.items.iter().map(|item| format!("{}/{}", item.kind, item.name));
+        (names.collect::<Vec<_>>(), list.total)
+    };
+    assert_eq!(part(1, 2), (all[1..3].to_vec(), all.len()));
+    assert_eq!(part(all.len(), 2), (Vec::new(), all.len()));
+}
+
+#[test]
+fn a_name_is_found_by_a_part_of_it_and_attention_selects_what_needs_a_person() {
+    let mut fixture = mixed_state();
+    let search =
+        |text: &str| ResourceFilter { search: Some(text.to_owned()), ..ResourceFilter::default() };
+    assert_eq!(selected(&fixture, &search(" JO")), ["Contact/joe"]);
+    assert!(selected(&fixture, &search("nobody")).is_empty());
+    let attention = ResourceFilter { attention: true, ..ResourceFilter::default() };
+    let before = selected(&fixture, &attention);
+    let (key, at) = (key("Contact/joe"), now());
+    fixture.record(Record::OnHold { key, reason: "two objects".to_owned(), at });
+    let after = selected(&fixture, &attention);
+    assert_eq!(after.len(), before.len() + 1);
+    assert!(after.contains(&"Contact/joe".to_owned()), "{after:?}");
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn answer_to(question: EngineQuery) -> Reply {
                 return Reply::Unknown(vec![UnknownName { key, nearest: None }]);
             }
             let items = if filter.not_ready { Vec::new() } else { vec![jane()] };
-            Reply::Resources(ResourceList { items, at: DateTime::UNIX_EPOCH })
+            Reply::Resources(ResourceList { total: items.len(), items, at: DateTime::UNIX_EPOCH })
         }
         EngineQuery::Resource(key) => {
             Reply::Resource((key.name.as_str() == "jane").then(|| Box::new(jane())))
