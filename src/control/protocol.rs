@@ -31,6 +31,7 @@ use crate::model::operator::{RotationRequest, SuspensionRequest};
 use crate::model::state::credentials::LiveBinding;
 use crate::model::state::drift::{AdoptRequest, ForgetRequest, InventoryRequest};
 use crate::model::state::lifecycle::ReleaseRequest;
+use crate::store::audit::AuditRequest;
 
 pub const CONTROL_PATH: &str = "/api/v1/control";
 /// Header in which both sides state their version.
@@ -182,6 +183,8 @@ pub enum LocalQuery {
         /// True if the whole journal is to be verified.
         verify: bool,
     },
+    /// A part of the audit trail.
+    Audit(AuditRequest),
     /// The events verified since this time, as scripts see them, and their results.
     Past(DateTime<Utc>),
     /// The addresses that the service and applicants are given: secrets.
@@ -270,7 +273,7 @@ impl LocalQuery {
         match self {
             // Events hold names and addresses.
             Self::Urls | Self::Intake { .. } | Self::Past(_) => true,
-            Self::PlanOf(..) | Self::Compare(_) | Self::Why { .. } => false,
+            Self::PlanOf(..) | Self::Compare(_) | Self::Why { .. } | Self::Audit(_) => false,
         }
     }
 }

@@ -168,10 +168,10 @@ fn add_record(story: &mut ResourceHistory, stands: RecordRef, record: Record) {
     }
 }
 
-type EntryText<'a> = (DateTime<Utc>, &'a str, Option<String>);
+pub(crate) type EntryText<'a> = (DateTime<Utc>, &'a str, Option<String>);
 
 /// Returns the entry of a record; `None` for effects, approvals of bindings, and for no resource.
-fn entry_text(record: &Record) -> Option<EntryText<'_>> {
+pub(crate) fn entry_text(record: &Record) -> Option<EntryText<'_>> {
     Some(match record {
         Record::Observation(fact) => observation_text(fact),
         Record::OnHold { key: _, reason, at } => (*at, "held", Some(reason.clone())),
@@ -297,7 +297,7 @@ fn add_progress(
     effect.progress.push(line);
 }
 
-fn detail(progress: &IntentProgress) -> Option<String> {
+pub(crate) fn detail(progress: &IntentProgress) -> Option<String> {
     match progress {
         IntentProgress::Resent => None,
         IntentProgress::Done { observation: _, proof } => Some(proof.to_string()),

@@ -11,6 +11,7 @@
 //! Reading order: [`disk`] (the seam that can fail), [`journal`] (the source of truth), [`vault`]
 //! (sealed values), [`index`] (rebuilt from the journal), [`writer`] (appends).
 
+pub mod audit;
 pub mod backup;
 pub mod disk;
 pub mod error;

@@ -32,6 +32,7 @@ use crate::model::manifest::AttachedFile;
 use crate::spec::document::ReadContext;
 use crate::spec::tree::attachments::AttachmentFolder;
 use crate::spec::tree::loader::Loader;
+use crate::store::audit::{AuditRequest, AuditTrail};
 
 /// Sent trees that are planned or wait for it, at most: each is in memory.
 const WAITING_MAX: usize = 4;
@@ -104,6 +105,13 @@ impl DaemonQueries {
         }))
     }
 
+    fn audit(&self, request: &AuditRequest) -> CommandResult<AuditTrail> {
+        let (facts, head) = (&self.shared.facts, self.shared.writer.head());
+        let sequences = request.sequences(facts, head.sequence)?;
+        let found = why::open_journals(&self.setup)?.audit(request, &sequences);
+        found.map_err(why::journal_failure)
+    }
+
     fn urls(&self) -> CommandResult<Reply> {
         json_reply(links::addresses(&self.setup, &self.shared.facts.rotations()?)?)
     }
@@ -137,6 +145,7 @@ impl LocalQueries for DaemonQueries {
             LocalQuery::Why { what, verify } => {
                 why::of_daemon(&self.setup, &self.shared, &what, verify).and_then(json_reply)
             }
+            LocalQuery::Audit(request) => self.audit(&request).and_then(json_reply),
             LocalQuery::Past(since) => {
                 hook_trials::past_events_of_daemon(&self.setup, &self.shared, since)
                     .and_then(json_reply)
