@@ -3,6 +3,7 @@
 use crate::engine::events::schedule::EventSchedule;
 use crate::engine::hooks::scripts::Scripts;
 use crate::engine::known::known_state::Snapshot;
+use crate::engine::known::money_book::MoneyBook;
 use crate::engine::readers::timers::Readers;
 use crate::engine::scheduler::schedule::Scheduler;
 
@@ -16,6 +17,7 @@ pub struct EngineView<'a> {
     pub(crate) readers: &'a Readers,
     pub(crate) event_schedule: &'a EventSchedule,
     pub(crate) scripts: &'a Scripts,
+    pub(crate) money: &'a MoneyBook,
 }
 
 impl EngineView<'_> {

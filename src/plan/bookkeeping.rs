@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Datelike, Months, NaiveDate, Utc};
 use serde_json::Value;
 
-use crate::base::id::Key;
+use crate::base::id::{Key, Mode};
 use crate::base::money::{Currency, Money};
 use crate::kinds::planning::step::{merchant_of, mode_of};
 use crate::kinds::register;
@@ -15,6 +15,8 @@ use crate::kinds::row::KindRow;
 use crate::model::change::{MonthlyDue, PlannedAction, RemovalStatus};
 use crate::model::plan::{Reason, Step};
 use crate::model::record::Record;
+use crate::model::state::health::PaymentResult;
+use crate::model::state::observed::Observed;
 use crate::model::state::orphan::{
     MarkedForPrune, MissingDocumentChange, MissingDocumentRecord, MovedRecord,
 };
@@ -164,6 +166,28 @@ impl Planner {
             after,
         };
         changed.map(due).collect()
+    }
+}
+
+impl Planner {
+    /// Returns the payments that an existing object goes on to collect, with its mode; an ended
+    /// object and a paid invoice collect nothing more. `None` if it never collects money.
+    pub(crate) fn expected_payments(
+        &self,
+        world: &dyn StateView,
+        key: &Key,
+        known: &Observed,
+    ) -> Option<(Mode, Vec<(NaiveDate, Money)>)> {
+        let row = register::find(key.kind.as_str()).filter(|row| row.amount.is_some())?;
+        let mode = mode_of(&KindView { world, planner: self }, &known.merchant)?;
+        let applied = known.applied.as_ref().filter(|_| known.text("ended").is_none());
+        let mut dues =
+            dues_from(row, applied.map(|applied| &applied.spec), world.now().date_naive());
+        let last = known.payments.as_deref().map(|payments| payments.last.result);
+        if dues.len() == 1 && last == Some(PaymentResult::Paid) {
+            dues.clear();
+        }
+        Some((mode, dues))
     }
 }
 

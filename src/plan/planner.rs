@@ -246,6 +246,11 @@ impl Planner {
         self.steps.len()
     }
 
+    /// Returns the resources that the document of a resource needs.
+    pub(crate) fn needs(&self, key: &Key) -> impl Iterator<Item = &Key> {
+        self.needs.get(key).into_iter().flatten()
+    }
+
     pub fn users(&self, key: &Key) -> impl Iterator<Item = &Key> {
         self.users.get(key).into_iter().flatten()
     }

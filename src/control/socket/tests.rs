@@ -32,6 +32,9 @@ async fn serve_at(below: &str) -> Served {
         | EngineQuery::ScriptFind(..)
         | EngineQuery::TrialRun(_)
         | EngineQuery::Plan
+        | EngineQuery::PlanPart(_)
+        | EngineQuery::Money
+        | EngineQuery::ResourceContext(_)
         | EngineQuery::Scoped(_)
         | EngineQuery::Save(_)
         | EngineQuery::Approvals

@@ -26,6 +26,7 @@ use crate::engine::hooks::scripts::Scripts;
 use crate::engine::known::files::ReadScope;
 use crate::engine::known::files::SpecSource;
 use crate::engine::known::known_state::KnownState;
+use crate::engine::known::money_book::MoneyBook;
 use crate::engine::limits::plan_cap;
 use crate::engine::protocol::actions::EffectReport;
 use crate::engine::protocol::input::EngineInput;
@@ -76,6 +77,7 @@ pub struct Engine {
     pub(crate) readers: Readers,
     pub(crate) event_schedule: EventSchedule,
     pub(crate) scripts: Scripts,
+    pub(crate) money: MoneyBook,
     pub(crate) retention: RetentionTimer,
     pub(crate) compaction: Option<CompactionPlan>,
     pub(crate) rekeyer: Option<Arc<Rekeyer>>,
@@ -105,6 +107,7 @@ impl Engine {
             readers: Readers::default(),
             event_schedule: EventSchedule::default(),
             scripts: Scripts::default(),
+            money: MoneyBook::default(),
             retention: RetentionTimer::default(),
             compaction: None,
             rekeyer: None,
@@ -134,6 +137,7 @@ impl Engine {
             readers: &self.readers,
             event_schedule: &self.event_schedule,
             scripts: &self.scripts,
+            money: &self.money,
         }
     }
 
@@ -267,6 +271,9 @@ impl Engine {
                 self.read_files(TreeReadRequest { scope, questions })?;
             }
             EngineInput::Ask(question, reply) => {
+                if question == EngineQuery::Money {
+                    self.money.advance(&self.planner, &self.known_state);
+                }
                 let answer = self.answer(question)?;
                 // The asker may have gone away; the answer is dropped then.
                 drop(reply.send(answer));
@@ -310,6 +317,7 @@ impl Engine {
     /// Plans these resources again and queues those that have work.
     pub(crate) fn recompute(&mut self, keys: impl IntoIterator<Item = Key>) {
         let made = self.planner.recompute(&self.known_state, keys);
+        self.money.note(&made);
         self.enqueue(made);
     }
 }

@@ -39,6 +39,7 @@ impl Engine {
         let known = self.known_state.known_keys();
         self.known_state.refresh_all(&known)?;
         let made = self.planner.recompute_all(&self.known_state);
+        self.money.note(&made);
         self.enqueue(made);
         // An action that waited for a person may be permitted now.
         self.scripts.agenda.reload();

@@ -2,3 +2,4 @@
 
 pub mod files;
 pub mod known_state;
+pub mod money_book;

@@ -8,6 +8,7 @@ pub mod hooks;
 pub mod input;
 pub mod intents;
 pub mod next_steps;
+pub mod pages;
 pub mod payers;
 pub mod query;
 pub mod resources;

@@ -12,8 +12,9 @@ use crate::engine::protocol::diagnostics::{
 use crate::engine::protocol::events::{EventView, EventsView, EventsWanted, ResyncedEvents};
 use crate::engine::protocol::hooks::{HooksView, TrialRunQuery};
 use crate::engine::protocol::intents::IntentsView;
+use crate::engine::protocol::pages::{MoneyOutlook, PlanPart, ResourceContext};
 use crate::engine::protocol::payers::{IntakeTerms, SecretLink};
-use crate::engine::protocol::resources::{ResourceFilter, ResourceList};
+use crate::engine::protocol::resources::{ListPart, ResourceFilter, ResourceList};
 use crate::engine::protocol::views::{Overview, PlanView, ResourceView, UnknownName};
 use crate::model::operator::{Rotation, StepSelection, SuspensionResult, WebhookAddress};
 use crate::model::record::Rekeyed;
@@ -44,6 +45,12 @@ pub enum EngineQuery {
     #[serde(rename = "rehearsing")]
     TrialRun(TrialRunQuery),
     Plan,
+    /// A part of the plan of the present state; the files are not read again.
+    PlanPart(ListPart),
+    /// Sums of the money that existing objects collect, as far as they are counted.
+    Money,
+    /// One resource with what it needs and what needs it.
+    ResourceContext(Key),
     Scoped(StepSelection),
     /// The same as a plan that can be saved in a file.
     Save(Box<SavePlan>),
@@ -85,6 +92,9 @@ pub enum Reply {
     #[serde(rename = "known")]
     ScriptData(Result<Value, String>),
     Plan(Box<PlanView>),
+    PlanPart(Box<PlanPart>),
+    Money(Box<MoneyOutlook>),
+    ResourceContext(Option<Box<ResourceContext>>),
     Saved(Box<SavedPlan>),
     #[serde(rename = "paused")]
     Suspension(Box<SuspensionResult>),
@@ -206,6 +216,12 @@ queries! {
         EngineQuery::ScriptFind(kind, filter), Reply::ScriptData(data) => data;
     ScriptTrialQuery(wanted: TrialRunQuery) -> Result<Value, String>:
         EngineQuery::TrialRun(wanted), Reply::ScriptData(data) => data;
+    PlanPartQuery(part: ListPart) -> PlanPart:
+        EngineQuery::PlanPart(part), Reply::PlanPart(plan) => *plan;
+    MoneyQuery -> MoneyOutlook: EngineQuery::Money, Reply::Money(outlook) => *outlook;
+    ResourceContextQuery(key: Key) -> Option<ResourceContext>:
+        EngineQuery::ResourceContext(key),
+        Reply::ResourceContext(found) => found.map(|found| *found);
     PlanQuery -> PlanView: EngineQuery::Plan, Reply::Plan(plan) => *plan;
     ScopedPlanQuery(scope: StepSelection) -> Result<PlanView, Vec<UnknownName>>:
         EngineQuery::Scoped(scope),

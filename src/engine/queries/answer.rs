@@ -49,6 +49,11 @@ impl EngineView<'_> {
                 Reply::ScriptData(Ok(self.script_find(&kind, &filter)))
             }
             EngineQuery::TrialRun(asked) => Reply::ScriptData(self.trial_data(&asked)),
+            EngineQuery::PlanPart(part) => Reply::PlanPart(Box::new(self.plan_part(part))),
+            EngineQuery::Money => Reply::Money(Box::new(self.money.outlook(self.planner.count()))),
+            EngineQuery::ResourceContext(key) => {
+                Reply::ResourceContext(self.resource_context(&key).map(Box::new))
+            }
             EngineQuery::Plan => Reply::Plan(Box::new(self.plan_view())),
             EngineQuery::Scoped(scope) => match self.plan_within(&scope) {
                 Ok(plan) => Reply::Plan(Box::new(plan)),

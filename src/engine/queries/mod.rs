@@ -6,6 +6,7 @@ pub mod events;
 pub mod intents;
 pub mod journal_refs;
 pub mod next_steps;
+pub mod pages;
 pub mod plan;
 pub mod plan_check;
 pub mod resources;

@@ -31,6 +31,7 @@ use crate::engine::handles::shared::{
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::hooks::scripts::Scripts;
 use crate::engine::known::known_state::KnownState;
+use crate::engine::known::money_book::MoneyBook;
 use crate::engine::protocol::input::EngineCommand;
 use crate::engine::protocol::query::{EngineQuery, Reply};
 use crate::engine::readers::timers::Readers;
@@ -98,6 +99,7 @@ pub(crate) struct StateFixture {
     pub(crate) readers: Readers,
     pub(crate) event_schedule: EventSchedule,
     pub(crate) scripts: Scripts,
+    pub(crate) money: MoneyBook,
     pub(crate) stopping: bool,
 }
 
@@ -129,6 +131,7 @@ impl StateFixture {
             readers: Readers::default(),
             event_schedule: EventSchedule::default(),
             scripts: Scripts::default(),
+            money: MoneyBook::default(),
             stopping: false,
         };
         fixture.refresh();
@@ -223,6 +226,7 @@ impl StateFixture {
             readers: &self.readers,
             event_schedule: &self.event_schedule,
             scripts: &self.scripts,
+            money: &self.money,
         }
     }
 

@@ -119,9 +119,12 @@ fn answer_to(question: EngineQuery) -> Reply {
         EngineQuery::Approvals => Reply::Approvals(Vec::new()),
         EngineQuery::Addresses => Reply::Addresses(Vec::new()),
         EngineQuery::Effects(_) => Reply::Effects(Vec::new()),
-        EngineQuery::IntakeLink(_) | EngineQuery::JournalRefs(_) | EngineQuery::Settle => {
-            Reply::Settled
-        }
+        EngineQuery::PlanPart(_)
+        | EngineQuery::Money
+        | EngineQuery::ResourceContext(_)
+        | EngineQuery::IntakeLink(_)
+        | EngineQuery::JournalRefs(_)
+        | EngineQuery::Settle => Reply::Settled,
     }
 }
 

@@ -1,0 +1,125 @@
+//! Parts of long answers: only what is shown is made.
+
+use crate::base::id::Key;
+use crate::engine::protocol::pages::{NeedView, PlanPart, ResourceContext};
+use crate::engine::protocol::resources::ListPart;
+use crate::engine::protocol::views::MoneyView;
+use crate::engine::queries::plan::{is_settled, step_view};
+use crate::engine::view::EngineView;
+use crate::plan::state_view::StateView;
+
+/// Resources that need one, listed at most.
+const USERS_MAX: usize = 50;
+/// Levels of needs below a resource, and their number in all.
+const NEEDS_DEEP_MAX: usize = 8;
+const NEEDS_MAX: usize = 100;
+
+impl EngineView<'_> {
+    /// Returns a part of the plan. Steps outside the part are only counted.
+    pub(crate) fn plan_part(&self, part: ListPart) -> PlanPart {
+        let (mut steps, mut total) = (Vec::new(), 0_usize);
+        for step in self.planner.steps().filter(|step| !is_settled(step)) {
+            if part.contains(total)
+                && let Some(whole) = self.planner.full_step(self.known_state, &step.key)
+            {
+                steps.push(step_view(&whole));
+            }
+            total = total.saturating_add(1);
+        }
+        let totals = &self.planner.totals;
+        let money = totals.money.iter().map(|((currency, mode, meaning), amount)| MoneyView {
+            currency: currency.clone(),
+            mode: *mode,
+            meaning: (*meaning).to_owned(),
+            amount: *amount,
+        });
+        let problems = self.known_state.files.problems();
+        PlanPart {
+            coverage: self.known_state.desired().tree_state,
+            commit: self.known_state.files.commit(),
+            resources: self.planner.count(),
+            changes: totals.changes(),
+            total,
+            part,
+            steps,
+            totals: money.collect(),
+            problems: problems.shown,
+            omitted: problems.omitted,
+        }
+    }
+
+    /// Returns one resource, what it needs, and what needs it.
+    pub(crate) fn resource_context(&self, key: &Key) -> Option<ResourceContext> {
+        let mut left = NEEDS_MAX;
+        Some(ResourceContext {
+            resource: self.resource(key)?,
+            needs: self.needs_of(key, NEEDS_DEEP_MAX, &mut left),
+            users: self.planner.users(key).take(USERS_MAX).cloned().collect(),
+            users_total: self.planner.users(key).count(),
+        })
+    }
+
+    /// Returns the needs of a resource, `deep` levels at most; `left` is the number still allowed.
+    fn needs_of(&self, key: &Key, deep: usize, left: &mut usize) -> Vec<NeedView> {
+        let mut views = Vec::new();
+        for needed in self.planner.needs(key) {
+            let Some(rest) = left.checked_sub(1) else { break };
+            *left = rest;
+            views.push(self.need_view(needed, deep, left));
+        }
+        views
+    }
+
+    fn need_view(&self, key: &Key, deep: usize, left: &mut usize) -> NeedView {
+        let step = self.planner.step(key);
+        let ready = step.is_some_and(|step| step.ready);
+        let below = deep.checked_sub(1).filter(|_| *left > 0);
+        let needs = match below {
+            Some(deep) if !ready => self.needs_of(key, deep, left),
+            Some(_) | None => Vec::new(),
+        };
+        let is_cut = !ready && needs.is_empty() && self.planner.needs(key).next().is_some();
+        let reason = step.map_or("Missing", |step| step.headline_word()).to_owned();
+        NeedView { key: key.clone(), ready, reason, needs, is_cut }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::engine::tests::fixture::StateFixture;
+    use crate::engine::tests::records::{card, contact, recurring_charge};
+
+    fn key(text: &str) -> Key {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_part_of_the_plan_has_its_steps_and_counts_all() {
+        let documents = [contact("jane"), contact("joe"), contact("max")];
+        let mut fixture = StateFixture::with_documents(&documents.each_ref().map(String::as_str));
+        fixture.apply("Contact/joe", "cont_1", json!({}));
+        let view = fixture.view();
+        let all = view.plan_part(ListPart::default());
+        let names =
+            |part: &PlanPart| part.steps.iter().map(|step| step.name.clone()).collect::<Vec<_>>();
+        assert!(names(&all).contains(&"jane".to_owned()), "{:?}", names(&all));
+        assert!(!names(&all).contains(&"joe".to_owned()), "{:?}", names(&all));
+        let second = view.plan_part(ListPart { offset: 1, limit: Some(1) });
+        assert_eq!((names(&second), second.total), (names(&all)[1..2].to_vec(), all.total));
+    }
+
+    #[test]
+    fn a_resource_shows_what_it_needs_and_what_needs_it() {
+        let documents = [card("card"), recurring_charge("rent", "card")];
+        let fixture = StateFixture::with_documents(&documents.each_ref().map(String::as_str));
+        let rent = fixture.view().resource_context(&key("RecurringCharge/rent")).unwrap();
+        let card = rent.needs.iter().find(|need| need.key == key("SavedMethod/card")).unwrap();
+        assert!(!card.ready && card.reason != "Missing", "{card:?}");
+        let card = fixture.view().resource_context(&card.key).unwrap();
+        assert_eq!((card.users_total, &card.users[..]), (1, &[key("RecurringCharge/rent")][..]));
+        assert!(fixture.view().resource_context(&key("Contact/nobody")).is_none());
+    }
+}
