@@ -12,6 +12,13 @@ pub mod private {
     pub mod watch;
     pub mod writes;
 }
+/// The page for people.
+pub mod page {
+    pub mod audit;
+    pub mod resources;
+    pub mod respond;
+    pub mod routes;
+}
 /// Addresses for the service, applicants and payers.
 pub mod public {
     pub mod ingress;

@@ -191,11 +191,7 @@ impl Description<'_> {
             return;
         }
         self.title("Facts from the service");
-        let mut leaves = Vec::new();
-        for (name, value) in &item.facts {
-            flatten(name, value, &mut leaves);
-        }
-        for (path, value) in leaves {
+        for (path, value) in flat_facts(item) {
             push_line!(self.out, "  {}: {value}", clean(&path));
         }
     }
@@ -231,7 +227,8 @@ fn condition_symbol(condition: &Condition) -> char {
     }
 }
 
-fn action_meaning(action: &str) -> &str {
+/// Returns the meaning of a planned action, as a clause.
+pub(super) fn action_meaning(action: &str) -> &str {
     match action {
         "settled" => "none",
         "create" => "it is created at the service",
@@ -243,6 +240,15 @@ fn action_meaning(action: &str) -> &str {
         "blocked" => "none until you change something",
         other => other,
     }
+}
+
+/// Returns the facts of a resource as paths and texts.
+pub(super) fn flat_facts(item: &ResourceView) -> Vec<(String, String)> {
+    let mut leaves = Vec::new();
+    for (name, value) in &item.facts {
+        flatten(name, value, &mut leaves);
+    }
+    leaves
 }
 
 /// Collects the leaves of a value with their paths.

@@ -12,6 +12,7 @@ pub mod intents;
 pub mod log;
 pub mod metrics;
 pub mod overview;
+pub mod page;
 pub mod plan;
 pub mod progress;
 pub mod resource_list;

@@ -26,6 +26,7 @@ use crate::engine::protocol::events::EventsWanted;
 use crate::engine::protocol::query::{
     EventsQuery, IntentsQuery, MetricsQuery, PlanQuery, StatusQuery,
 };
+use crate::http::page;
 use crate::http::private::answer::{AppState, ok, refuse, respond, respond_when_ready};
 use crate::http::private::auth::{ApiCaller, Tokens};
 use crate::http::private::status_body::StatusBody;
@@ -57,6 +58,7 @@ pub fn router(control: Control, ready: Receiver<bool>, tokens: Tokens) -> Router
         .route("/api/v1/events", get(events))
         .route("/api/v1/watch", get(watch::watch))
         .merge(writes::routes())
+        .merge(page::routes::routes(control.clone()))
         .layer(RequestBodyLimitLayer::new(BODY_BYTES_MAX))
         .merge(commands)
         .fallback(answer::no_such_path)

@@ -1,0 +1,133 @@
+//! The list of resources with its filters, and one resource.
+
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{Path, Query, State};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+
+use crate::base::id::{Key, Kind, Name};
+use crate::control::handle::Control;
+use crate::control::protocol::LocalQuery;
+use crate::engine::protocol::query::{ResourceContextQuery, ResourcesQuery};
+use crate::engine::protocol::resources::{LabelTerm, ListPart, ResourceFilter};
+use crate::http::page::respond::{PageResult, ask, ask_local, not_found, refuse, show};
+use crate::http::page::routes::ITEMS_SHOWN;
+use crate::kinds::register;
+use crate::render::page::frame::Section;
+use crate::render::page::resource;
+use crate::render::page::resources::{self, WrittenFilter, unknown_text};
+use crate::store::audit::{AuditRequest, AuditTrail};
+
+const TITLE: &str = "Resources";
+/// Records of a resource on its page.
+const RECORDS_SHOWN: usize = 25;
+
+/// Parameters of the list as a form sends them: an empty text is no filter.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct FilterForm {
+    kind: String,
+    namespace: String,
+    merchant: String,
+    labels: String,
+    search: String,
+    not_ready: bool,
+    attention: bool,
+    offset: usize,
+}
+
+/// Returns a text without the spaces around it; `None` if nothing is left.
+pub(super) fn given(text: &str) -> Option<String> {
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+impl FilterForm {
+    fn written(&self) -> WrittenFilter {
+        WrittenFilter {
+            kind: given(&self.kind),
+            namespace: given(&self.namespace),
+            merchant: given(&self.merchant),
+            labels: given(&self.labels),
+            search: given(&self.search),
+            not_ready: self.not_ready,
+            attention: self.attention,
+        }
+    }
+
+    fn part(&self) -> ListPart {
+        ListPart { offset: self.offset, limit: Some(ITEMS_SHOWN) }
+    }
+}
+
+/// Returns the filter, or the reason why it is not valid.
+fn filter(written: &WrittenFilter, part: ListPart) -> Result<ResourceFilter, String> {
+    let WrittenFilter { kind, namespace, merchant, labels, search, not_ready, attention } = written;
+    let known = |kind: &String| register::find(kind).ok_or(format!("there is no kind {kind}"));
+    let merchant = merchant.as_ref().map(|name| {
+        // A name in the form of a list, `Merchant/acme`, means the same.
+        let name = name.strip_prefix("Merchant/").unwrap_or(name);
+        format!("Merchant/{name}").parse::<Key>()
+    });
+    let namespace = namespace.as_ref().map(|name| name.parse::<Name>()).transpose();
+    let labels = labels.as_deref().map(LabelTerm::parse_list).transpose();
+    Ok(ResourceFilter {
+        kind: kind.as_ref().map(known).transpose()?.map(|row| Kind::new(row.name)),
+        key: None,
+        namespace: namespace.map_err(|why| why.to_string())?,
+        merchant: merchant.transpose().map_err(|why| why.to_string())?,
+        labels: labels.map_err(|why| why.to_string())?.unwrap_or_default(),
+        not_ready: *not_ready,
+        attention: *attention,
+        search: search.clone(),
+        part,
+    })
+}
+
+pub(super) async fn list(
+    State(control): State<Control>,
+    asked: Result<Query<FilterForm>, QueryRejection>,
+) -> PageResult {
+    let refused = |written: &WrittenFilter, why: &str| {
+        refuse(TITLE, Section::Resources, resources::refusal(written, why))
+    };
+    let asked = match asked {
+        Ok(Query(asked)) => asked,
+        Err(why) => return Ok(refused(&WrittenFilter::default(), &why.body_text())),
+    };
+    let (written, part) = (asked.written(), asked.part());
+    let filter = match filter(&written, part) {
+        Ok(filter) => filter,
+        Err(why) => return Ok(refused(&written, &why)),
+    };
+    Ok(match ask(&control, ResourcesQuery(filter)).await? {
+        Ok(found) => show(TITLE, Section::Resources, resources::list(&written, part, &found)),
+        Err(unknown) => refused(&written, &unknown_text(&unknown)),
+    })
+}
+
+pub(super) async fn one(
+    State(control): State<Control>,
+    path: Result<Path<(String, String, String)>, PathRejection>,
+) -> Response {
+    let key = path.ok().and_then(|Path((kind, namespace, name))| {
+        format!("{kind}/{namespace}/{name}").parse::<Key>().ok()
+    });
+    match key {
+        Some(key) => show_one(&control, key).await.into_response(),
+        None => not_found(Some(Section::Resources), "This is no name of a resource."),
+    }
+}
+
+async fn show_one(control: &Control, key: Key) -> PageResult {
+    let Some(context) = ask(control, ResourceContextQuery(key.clone())).await? else {
+        let text = format!("There is no resource {}.", key.short());
+        return Ok(not_found(Some(Section::Resources), &text));
+    };
+    let request = AuditRequest {
+        resource: Some(key.clone()),
+        limit: RECORDS_SHOWN,
+        ..AuditRequest::default()
+    };
+    let trail: AuditTrail = ask_local(control, LocalQuery::Audit(request)).await?;
+    Ok(show(&key.short(), Section::Resources, resource::page(&context, &trail)))
+}

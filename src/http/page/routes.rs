@@ -1,0 +1,150 @@
+//! The addresses of the page, which only read. They have the guard of the private listener.
+
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::get;
+use serde::Deserialize;
+use tokio::time::Instant;
+
+use crate::control::handle::Control;
+use crate::control::protocol::{ControlError, LocalQuery};
+use crate::engine::protocol::events::EventsWanted;
+use crate::engine::protocol::pages::MoneyOutlook;
+use crate::engine::protocol::query::{
+    EventsQuery, HooksQuery, IntentsQuery, MoneyQuery, PlanPartQuery, ResourcesQuery, StatusQuery,
+};
+use crate::engine::protocol::resources::{ListPart, ResourceFilter};
+use crate::http::page::respond::{self, PageResult, ask, ask_local, show};
+use crate::http::page::{audit, resources};
+use crate::render::page::assets::{PAGE_SCRIPT, STYLE_SHEET};
+use crate::render::page::frame::Section;
+use crate::render::page::overview::OverviewParts;
+use crate::render::page::{events, intents, overview, plan, why};
+use crate::render::why::WhyView;
+
+/// Resources that need attention on the first page, and items on a page of a list.
+const ATTENTION_SHOWN: usize = 10;
+pub(super) const ITEMS_SHOWN: usize = 50;
+/// Time for which the first page waits until all money is counted.
+const COUNTING_MAX: Duration = Duration::from_millis(100);
+/// Events on a page by default, and at most.
+const EVENTS_MAX: usize = 1000;
+
+pub(crate) fn routes<S: Clone + Send + Sync + 'static>(control: Control) -> Router<S> {
+    Router::new()
+        .route("/", get(first))
+        .route("/resources", get(resources::list))
+        .route("/resources/{kind}/{namespace}/{name}", get(resources::one))
+        .route("/plan", get(pending_plan))
+        .route("/intents", get(open_intents))
+        .route("/events", get(newest_events))
+        .route("/audit", get(audit::trail))
+        .route("/why", get(reasons))
+        .route(&STYLE_SHEET.path, get(async || respond::asset(&STYLE_SHEET)))
+        .route(&PAGE_SCRIPT.path, get(async || respond::asset(&PAGE_SCRIPT)))
+        .route("/page/{old}", get(old_asset))
+        .with_state(control)
+}
+
+/// Responds to an asset of another version: the page is loaded again.
+async fn old_asset() -> Response {
+    (StatusCode::NOT_FOUND, "load the page again").into_response()
+}
+
+async fn first(State(control): State<Control>) -> PageResult {
+    let part = ListPart { offset: 0, limit: Some(ATTENTION_SHOWN) };
+    let filter = ResourceFilter { attention: true, part, ..ResourceFilter::default() };
+    let status = ask(&control, StatusQuery).await?;
+    let attention = ask(&control, ResourcesQuery(filter)).await?;
+    let intents = ask(&control, IntentsQuery).await?;
+    let money = counted_money(&control).await?;
+    // A filter without a name finds each name that it has.
+    let Ok(attention) = attention else { return Ok(Redirect::to("/resources").into_response()) };
+    let parts = OverviewParts {
+        overview: &status.overview,
+        receivers: &status.events.receivers,
+        attention: &attention,
+        intents: &intents,
+        money: &money,
+    };
+    Ok(show("Overview", Section::Overview, overview::page(&parts)))
+}
+
+/// Returns the sums of money; while they are not complete, asks for some time: each question counts
+/// some more resources, and leaves the engine free for others in between.
+async fn counted_money(control: &Control) -> Result<MoneyOutlook, ControlError> {
+    let end = Instant::now().checked_add(COUNTING_MAX);
+    loop {
+        let outlook = ask(control, MoneyQuery).await?;
+        if outlook.counted >= outlook.resources || end.is_none_or(|end| Instant::now() >= end) {
+            return Ok(outlook);
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Offset {
+    #[serde(default)]
+    offset: usize,
+}
+
+/// Returns a part of a list; an invalid place is the beginning.
+fn part(asked: Result<Query<Offset>, QueryRejection>) -> ListPart {
+    let offset = asked.map_or(0, |Query(asked)| asked.offset);
+    ListPart { offset, limit: Some(ITEMS_SHOWN) }
+}
+
+async fn pending_plan(
+    State(control): State<Control>,
+    asked: Result<Query<Offset>, QueryRejection>,
+) -> PageResult {
+    let plan = ask(&control, PlanPartQuery(part(asked))).await?;
+    Ok(show("Plan", Section::Plan, plan::page(&plan)))
+}
+
+async fn open_intents(State(control): State<Control>) -> PageResult {
+    let view = ask(&control, IntentsQuery).await?;
+    Ok(show("Intents", Section::Intents, intents::page(&view)))
+}
+
+#[derive(Deserialize)]
+struct Limit {
+    limit: Option<usize>,
+}
+
+async fn newest_events(
+    State(control): State<Control>,
+    asked: Result<Query<Limit>, QueryRejection>,
+) -> PageResult {
+    let limit = asked.ok().and_then(|Query(asked)| asked.limit);
+    let most = limit.unwrap_or(ITEMS_SHOWN).clamp(1, EVENTS_MAX);
+    let view = ask(&control, EventsQuery(EventsWanted { merchant: None, most })).await?;
+    let hooks = ask(&control, HooksQuery).await?;
+    let effects = control.feed().map(|feed| feed.newest_effects(ITEMS_SHOWN)).unwrap_or_default();
+    let more = most.saturating_mul(4).min(EVENTS_MAX);
+    let more = (view.items.len() >= most && more > most).then(|| format!("/events?limit={more}"));
+    let inner = events::page(&effects, &view, &hooks, more.as_deref());
+    Ok(show("Events", Section::Events, inner))
+}
+
+#[derive(Deserialize)]
+struct Subject {
+    #[serde(default)]
+    what: String,
+}
+
+async fn reasons(
+    State(control): State<Control>,
+    asked: Result<Query<Subject>, QueryRejection>,
+) -> PageResult {
+    let what = asked.map(|Query(asked)| asked.what).unwrap_or_default();
+    let query = LocalQuery::Why { what: what.clone(), verify: false };
+    let view: Option<WhyView> = ask_local(&control, query).await?;
+    let title = format!("Why {}", what.chars().take(80).collect::<String>());
+    Ok(show(&title, Section::Audit, why::page(&what, view.as_ref())))
+}

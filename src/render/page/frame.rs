@@ -1,0 +1,84 @@
+//! The frame of every page: navigation, landmarks, style sheet and script.
+
+use maud::{DOCTYPE, Markup, html};
+
+use crate::render::page::assets::{PAGE_SCRIPT, STYLE_SHEET};
+
+/// A page loads its own style sheet and script, asks its own origin, and nothing else.
+pub const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; \
+    connect-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// A part of the page that the navigation names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Section {
+    Overview,
+    Resources,
+    Plan,
+    Intents,
+    Events,
+    Audit,
+}
+
+pub const SECTIONS: [(Section, &str, &str); 6] = [
+    (Section::Overview, "Overview", "/"),
+    (Section::Resources, "Resources", "/resources"),
+    (Section::Plan, "Plan", "/plan"),
+    (Section::Intents, "Intents", "/intents"),
+    (Section::Events, "Events", "/events"),
+    (Section::Audit, "Audit", "/audit"),
+];
+
+#[derive(Debug)]
+pub struct Page<'a> {
+    pub title: &'a str,
+    pub section: Option<Section>,
+    pub inner: Markup,
+}
+
+impl Page<'_> {
+    pub fn html(&self) -> Markup {
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                (self.head())
+                body {
+                    a.skip href="#content" { "Skip to the content" }
+                    header.who {
+                        span.brand { "reckon" }
+                        (self.navigation())
+                        span #live role="status" {}
+                    }
+                    main.page #content tabindex="-1" { h1 { (self.title) } (self.inner) }
+                    footer { "This page only reads. Commands in it are for a terminal." }
+                }
+            }
+        }
+    }
+
+    fn head(&self) -> Markup {
+        html! {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="robots" content="noindex";
+                title { (self.title) " · reckon" }
+                link rel="icon" href="data:,";
+                link rel="stylesheet" href=(STYLE_SHEET.path);
+                script src=(PAGE_SCRIPT.path) defer {}
+            }
+        }
+    }
+
+    fn navigation(&self) -> Markup {
+        html! {
+            nav aria-label="Sections" {
+                ul {
+                    @for (section, name, path) in SECTIONS {
+                        @let here = (self.section == Some(section)).then_some("page");
+                        li { a href=(path) aria-current=[here] { (name) } }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The first page: the service, the counts, and everything that needs a person.
+
+use maud::{Markup, html};
+
+use crate::base::wording::count_noun;
+use crate::engine::protocol::events::ReceiverView;
+use crate::engine::protocol::intents::IntentsView;
+use crate::engine::protocol::pages::MoneyOutlook;
+use crate::engine::protocol::resources::ResourceList;
+use crate::engine::protocol::views::{Overview, ResourceView, TrafficView};
+use crate::model::manifest::TreeState;
+use crate::render::page::intents::intent;
+use crate::render::page::money::outlook;
+use crate::render::page::parts::{resource_link, sentence, short_link, state, time};
+use crate::render::page::resource::advice;
+use crate::render::words::{clean, short_hash};
+
+/// Everything that the first page shows.
+#[derive(Debug)]
+pub struct OverviewParts<'a> {
+    pub overview: &'a Overview,
+    pub receivers: &'a [ReceiverView],
+    /// The first resources that need attention, and their number.
+    pub attention: &'a ResourceList,
+    pub intents: &'a IntentsView,
+    pub money: &'a MoneyOutlook,
+}
+
+pub fn page(parts: &OverviewParts<'_>) -> Markup {
+    html! {
+        section #service data-live { h2 { "Service" } (service(parts)) }
+        section #counts data-live { h2 { "Resources" } (counts(parts)) }
+        section #attention data-live { h2 { "Needs attention" } (attention(parts.attention)) }
+        section #doubt data-live { h2 { "Intents in doubt" } (doubt(parts.intents)) }
+        section #money data-live { h2 { "Money" } (outlook(parts.money)) }
+    }
+}
+
+fn service(parts: &OverviewParts<'_>) -> Markup {
+    let TrafficView { slowed, throttled, silent } = &parts.overview.traffic;
+    html! {
+        @for host in silent {
+            div.notice.bad {
+                strong { (clean(&host.host)) } " silent since " (time(&host.since)) ", next try at " (time(&host.next)) "."
+            }
+        }
+        @if *slowed > 0 {
+            div.notice { "The service throttles " (count_noun(*slowed, "merchant")) " (" (count_noun(*throttled, "time")) " so far): calls wait." }
+        }
+        @if silent.is_empty() && *slowed == 0 { p { (state(true, "Answers")) " No host of the service is silent or throttles calls." } }
+        @for receiver in parts.receivers { p.quiet { (receiver_text(receiver)) } }
+        p.quiet { "Journal: record " (parts.overview.position) ", head " code { (short_hash(&parts.overview.head)) } "." }
+    }
+}
+
+fn receiver_text(receiver: &ReceiverView) -> Markup {
+    let ReceiverView { merchant, age_seconds, lag_seconds, ledger } = receiver;
+    html! {
+        "Events of " (short_link(merchant)) ": " (ledger.verified) " verified"
+        @if let Some(age) = age_seconds { ", the newest " (span(*age)) " ago" }
+        @if let Some(lag) = lag_seconds { ", list read " (span(*lag)) " ago" }
+        @if ledger.waiting > 0 { ", " (ledger.waiting) " waiting" }
+        "."
+    }
+}
+
+/// Renders a number of seconds in its largest unit.
+fn span(seconds: i64) -> String {
+    let units = [(86_400, "d"), (3_600, "h"), (60, "m")];
+    let fitting = units.iter().find_map(|(size, unit)| {
+        let count = seconds.checked_div(*size).filter(|count| *count > 0)?;
+        Some(format!("{count} {unit}"))
+    });
+    fitting.unwrap_or_else(|| format!("{seconds} s"))
+}
+
+fn counts(parts: &OverviewParts<'_>) -> Markup {
+    let view = parts.overview;
+    let not_ready = view.resources.saturating_sub(view.ready);
+    let rows = [
+        ("To change", view.changes, "/plan"),
+        ("Need attention", parts.attention.total, "/resources?attention=true"),
+        ("Under way or queued", view.under_way, "/plan"),
+        ("Suspended", view.suspended, "/resources?not_ready=true"),
+        ("Left at the service without a document", view.orphaned, "/plan"),
+        ("Intents not settled", view.open_intents, "/intents"),
+        ("Invalid documents", view.broken, "/plan"),
+    ];
+    html! {
+        @if view.coverage == TreeState::Incomplete {
+            div.notice.bad { "Some files are invalid: nothing is removed until " code { "reckon validate" } " passes." }
+        }
+        table.counts {
+            tbody {
+                tr { th scope="row" { "Ready" } td.sum { (view.ready) } }
+                tr { th scope="row" { a href="/resources?not_ready=true" { "Not ready" } } td.sum { (not_ready) } }
+            }
+            tfoot { tr.due { th scope="row" { a href="/resources" { "All resources" } } td.sum { (view.resources) } } }
+        }
+        table.counts {
+            caption { "Among them, and beside them" }
+            tbody { @for (name, count, link) in rows {
+                tr { th scope="row" { @if count > 0 { a href=(link) { (name) } } @else { (name) } } td.sum { (count) } }
+            } }
+        }
+    }
+}
+
+fn attention(list: &ResourceList) -> Markup {
+    let hidden = list.total.saturating_sub(list.items.len());
+    html! {
+        @if list.total == 0 { p { "Nothing needs a person." } }
+        @for item in &list.items { (attention_item(item)) }
+        @if hidden > 0 { p { a href="/resources?attention=true" { "and " (hidden) " more" } } }
+    }
+}
+
+fn attention_item(item: &ResourceView) -> Markup {
+    html! {
+        section.step {
+            h3 { (resource_link(&item.kind, &item.namespace, &item.name)) }
+            p { (state(false, &item.reason)) " " (sentence(&item.message)) }
+            (advice(item))
+        }
+    }
+}
+
+fn doubt(view: &IntentsView) -> Markup {
+    let unsettled: Vec<_> = view.items.iter().filter(|item| item.state != "open").collect();
+    html! {
+        @if unsettled.is_empty() { p { "No answer is lost, and no intent waits for a person." } }
+        @for item in unsettled.iter().take(10) { (intent(item)) }
+        @if unsettled.len() > 10 || !view.unknown_objects.is_empty() || !view.remade.is_empty() {
+            p { a href="/intents" { "Show all intents and unknown objects" } }
+        }
+    }
+}

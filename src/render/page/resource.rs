@@ -1,0 +1,173 @@
+//! One resource: conditions, money, payments, facts, needs, and its newest records.
+
+use maud::{Markup, html};
+
+use crate::base::wording::count_noun;
+use crate::engine::protocol::pages::{NeedView, ResourceContext};
+use crate::engine::protocol::payers::{PaymentView, PaymentsView};
+use crate::engine::protocol::views::ResourceView;
+use crate::model::state::health::{Condition, ConditionStatus, ConditionType};
+use crate::render::page::audit::table;
+use crate::render::page::parts::{
+    address, command, commands_in, facts, key_link, sentence, short_link, state, time,
+};
+use crate::render::describe::{action_meaning, flat_facts};
+use crate::render::words::{clean, file_place, format_amount, resource_key};
+use crate::store::audit::AuditTrail;
+
+/// Returns the page of a resource, with its newest records.
+pub fn page(context: &ResourceContext, trail: &AuditTrail) -> Markup {
+    let item = &context.resource;
+    html! {
+        div #summary data-live {
+            p { (state(item.ready, if item.ready { "Ready" } else { &item.reason })) " " (sentence(&item.message)) }
+            @if !item.ready { (advice(item)) }
+            (summary(item))
+            (conditions(&item.conditions))
+            (payments(item))
+            (known_facts(item))
+            (needs(context))
+        }
+        (history(item, trail))
+    }
+}
+
+/// Returns the commands that help with a resource that is not ready.
+pub(super) fn advice(item: &ResourceView) -> Markup {
+    let name = resource_key(&item.kind, &item.namespace, &item.name);
+    let named = commands_in(&item.message);
+    html! {
+        @for text in &named { (command(text)) }
+        @if named.is_empty() { (command(&format!("reckon describe {name}"))) }
+    }
+}
+
+fn summary(item: &ResourceView) -> Markup {
+    let place = file_place(item.file.as_deref(), item.line);
+    let amount = item.amount.zip(item.currency.as_deref());
+    let labels = item.labels.iter().map(|(key, value)| format!("{}={}", clean(key), clean(value)));
+    let labels: Vec<String> = labels.collect();
+    let doubles = (item.possible_orphans > 0).then(|| {
+        let times = count_noun(item.possible_orphans, "time");
+        html! { "created again " (times) " without proof that the earlier try had failed" }
+    });
+    facts(&[
+        ("Next", Some(html! { (clean(action_meaning(&item.verdict))) })),
+        ("Amount", amount.map(|(amount, currency)| html! { (format_amount(amount, currency)) })),
+        ("Merchant", item.merchant.as_deref().map(short_link)),
+        ("Document", place.map(|place| html! { code { (place) } })),
+        ("Object", item.remote_id.as_ref().map(|id| html! { code { (clean(id)) } })),
+        ("Labels", (!labels.is_empty()).then(|| html! { (labels.join(", ")) })),
+        ("Last known", item.last_known.as_deref().map(time)),
+        ("Verified", item.verified_at.as_deref().map(time)),
+        ("Doubles", doubles),
+    ])
+}
+
+fn conditions(conditions: &[Condition]) -> Markup {
+    html! {
+        h2 { "Conditions" }
+        div.scroll { table {
+            thead { tr {
+                th scope="col" { "Condition" } th scope="col" { "Status" } th scope="col" { "Since" }
+                th scope="col" { "Why" }
+            } }
+            tbody {
+                @for one in conditions {
+                    tr {
+                        th scope="row" { (one.kind.word()) }
+                        td { (state(is_good(one), one.status.word())) }
+                        td { @if let Some(since) = &one.since { (time(since)) } }
+                        td { strong { (clean(&one.reason)) } ": " (sentence(&one.message)) }
+                    }
+                }
+            }
+        } }
+    }
+}
+
+fn is_good(condition: &Condition) -> bool {
+    let wanted = match condition.kind {
+        ConditionType::Synced | ConditionType::Healthy => ConditionStatus::True,
+        ConditionType::Suspended | ConditionType::NeedsAttention => ConditionStatus::False,
+    };
+    condition.status == wanted
+}
+
+fn payments(item: &ResourceView) -> Markup {
+    let Some(PaymentsView { last, failures, next }) = item.payments.as_deref() else {
+        return html! {};
+    };
+    let failed =
+        (*failures > 0).then(|| html! { (count_noun(*failures, "payment")) " failed in a row" });
+    html! {
+        h2 { "Payments" }
+        (facts(&[
+            ("Last", last.as_ref().map(last_payment)),
+            ("Failures", failed),
+            ("Next", next.as_ref().map(|next| html! { (clean(next)) })),
+        ]))
+    }
+}
+
+fn last_payment(payment: &PaymentView) -> Markup {
+    let PaymentView { id, result, amount, currency, reason, at } = payment;
+    let money = amount.zip(currency.as_deref());
+    html! {
+        @if let Some((amount, currency)) = money { (format_amount(amount, currency)) " " }
+        (result.word()) " " (time(at))
+        @if let Some(reason) = reason { " (" (clean(reason)) ")" }
+        " " code { (clean(id)) }
+    }
+}
+
+fn known_facts(item: &ResourceView) -> Markup {
+    let leaves = flat_facts(item);
+    html! {
+        @if !leaves.is_empty() {
+            h2 { "Facts of the service" }
+            dl { @for (path, value) in &leaves { dt { (clean(path)) } dd { (clean(value)) } } }
+        }
+    }
+}
+
+fn needs(context: &ResourceContext) -> Markup {
+    let hidden = context.users_total.saturating_sub(context.users.len());
+    html! {
+        @if !context.needs.is_empty() { h2 { "It needs" } (need_tree(&context.needs)) }
+        @if !context.users.is_empty() {
+            h2 { "Needed by" }
+            ul.plain {
+                @for user in &context.users { li { (key_link(user)) } }
+                @if hidden > 0 { li { "and " (hidden) " more" } }
+            }
+        }
+    }
+}
+
+fn need_tree(needs: &[NeedView]) -> Markup {
+    html! {
+        ul.tree {
+            @for need in needs {
+                li {
+                    (key_link(&need.key)) " " (state(need.ready, if need.ready { "Ready" } else { &need.reason }))
+                    @if need.is_cut { " needs more, which is not shown here" }
+                    @if !need.needs.is_empty() { (need_tree(&need.needs)) }
+                }
+            }
+        }
+    }
+}
+
+fn history(item: &ResourceView, trail: &AuditTrail) -> Markup {
+    let name = resource_key(&item.kind, &item.namespace, &item.name);
+    let all = address("/audit", &[("resource", Some(name))]);
+    html! {
+        section #history data-live {
+            h2 { "History" }
+            @if trail.items.is_empty() { p { "The journal holds no record about it." } }
+            @else { (table(&trail.items)) }
+            p { a href=(all) { "Search its records in the audit trail" } }
+        }
+    }
+}
