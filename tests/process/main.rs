@@ -44,6 +44,7 @@ mod hooks_tools;
 mod links;
 mod messages;
 mod older_folds;
+mod page;
 mod prune;
 mod readme;
 mod reload;
