@@ -1,8 +1,8 @@
 //! The daemon's and the sandbox's pages, in headless Chromium.
 //!
 //! Of the sandbox: hosted fields on a page of another origin, sign-up, consent, portal and mailbox (`pages.py`). Of
-//! the daemon: the page on which a payer gives the details of a saved method (`intake.py`). Both need Chromium and a
-//! Python with selenium, which `.ci/run` installs and names in `RECKON_BROWSER`.
+//! the daemon: the page on which a payer gives the details of a saved method (`intake.py`), and the page for operators
+//! (`operator_page.py`). All need Chromium and a Python with selenium, which `.ci/run` installs and names in `RECKON_BROWSER`.
 #![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
 use libtest_mimic::{Arguments, run};
@@ -32,6 +32,10 @@ fn main() -> ExitCode {
         trial(
             "a_card_that_a_payer_types_becomes_a_charge_without_another_command",
             a_card_that_a_payer_types_becomes_a_charge_without_another_command,
+        ),
+        trial(
+            "an_operator_reads_every_page_with_and_without_scripts",
+            an_operator_reads_every_page_with_and_without_scripts,
         ),
     ];
     run(&Arguments::from_args(), trials).exit_code()
@@ -118,5 +122,16 @@ fn a_card_that_a_payer_types_becomes_a_charge_without_another_command() -> Resul
     let mut command = Command::new(python);
     command.args(["-B", script, env!("CARGO_BIN_EXE_reckon")]);
     succeeds(command.arg(folder.path()).arg(&daemon.service).arg(pictures(folder.path())));
+    Ok(())
+}
+
+fn an_operator_reads_every_page_with_and_without_scripts() -> Result<(), String> {
+    let python = python()?;
+    let folder = tempfile::tempdir().unwrap();
+    let _daemon = daemon_process::start(folder.path(), PAYERS).unwrap();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/browser/operator_page.py");
+    let mut command = Command::new(python);
+    command.args(["-B", script, env!("CARGO_BIN_EXE_reckon")]);
+    succeeds(command.arg(folder.path()).arg(pictures(folder.path())));
     Ok(())
 }
