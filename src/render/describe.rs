@@ -5,10 +5,10 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::base::wording::count_noun;
-use crate::engine::protocol::next_steps::{NeedsView, NextStep};
+use crate::engine::protocol::next_steps::{NeedView, NextStep};
 use crate::engine::protocol::payers::{PaymentView, PaymentsView};
 use crate::engine::protocol::views::{Confidence, ResourceView};
-use crate::model::state::health::{Condition, ConditionStatus, ConditionType};
+use crate::model::state::health::{Condition, ConditionStatus};
 use crate::render::status::commands;
 use crate::render::table::{Column, Line, push_table};
 use crate::render::why::EffectHistoryView;
@@ -150,20 +150,28 @@ impl Description<'_> {
     }
 
     /// Renders the tree of the resources that this one waits for.
-    fn needs(&mut self, needs: &NeedsView) {
-        if needs.is_empty() {
-            return;
+    fn needs(&mut self, needs: &[NeedView]) {
+        if needs.iter().any(|need| !need.ready) {
+            self.title("Waits for");
+            self.unready_needs(needs, 2);
         }
-        self.title("Waits for");
-        for need in &needs.items {
-            let indent = need.depth.saturating_mul(2);
-            let name = clean(&need.key.short());
-            push_line!(self.out, "{:indent$}└ {name}  {}", "", clean(&need.reason));
-            let text = words::wrap_indented(&need.message, indent.saturating_add(4), self.screen);
-            self.out.push_str(&text);
-        }
-        if needs.omitted > 0 {
-            push_line!(self.out, "  and {} more", needs.omitted);
+    }
+
+    fn unready_needs(&mut self, needs: &[NeedView], indent: usize) {
+        let below = indent.saturating_add(2);
+        for need in needs.iter().filter(|need| !need.ready) {
+            push_line!(
+                self.out,
+                "{:indent$}└ {}  {}",
+                "",
+                clean(&need.key.short()),
+                clean(&need.reason)
+            );
+            self.out.push_str(&words::wrap_indented(&need.message, below, self.screen));
+            self.unready_needs(&need.needs, below);
+            if need.is_cut {
+                push_line!(self.out, "{:below$}└ and more", "");
+            }
         }
     }
 
@@ -216,13 +224,9 @@ impl Description<'_> {
 
 /// Returns `✓` for the status that a resource in order has, `?` for one that is not known.
 fn condition_symbol(condition: &Condition) -> char {
-    let good = match condition.kind {
-        ConditionType::Synced | ConditionType::Healthy => ConditionStatus::True,
-        ConditionType::Suspended | ConditionType::NeedsAttention => ConditionStatus::False,
-    };
     match condition.status {
         ConditionStatus::Unknown => '?',
-        status if status == good => '✓',
+        ConditionStatus::True | ConditionStatus::False if condition.is_good() => '✓',
         ConditionStatus::True | ConditionStatus::False => '✗',
     }
 }

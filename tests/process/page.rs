@@ -76,7 +76,8 @@ fn address(folder: &Path) -> String {
 
 /// Returns the values of an attribute.
 fn attributes(html: &str, name: &str) -> Vec<String> {
-    let all = html.split(&format!(" {name}=\"")).skip(1);
+    let start = format!(" {name}=\"");
+    let all = html.split(&start).skip(1);
     all.filter_map(|rest| rest.split('"').next()).map(|value| value.replace("&amp;", "&")).collect()
 }
 

@@ -1,4 +1,4 @@
-//! The ways on from a resource that is not ready: commands to copy, and the resources that it waits for.
+//! The ways on from a resource that is not ready: commands to copy, and the resources that it needs.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,28 +19,19 @@ impl NextStep {
     }
 }
 
-/// The resources that a resource waits for, deepest ones included, as a tree.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NeedsView {
-    pub items: Vec<NeedView>,
-    /// Number of needs that the tree leaves out.
-    #[serde(default)]
-    pub omitted: usize,
-}
-
-impl NeedsView {
-    pub fn is_empty(&self) -> bool {
-        self.items.is_empty() && self.omitted == 0
-    }
-}
-
-/// One resource of the tree, before those that it waits for itself.
+/// A needed resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NeedView {
     pub key: Key,
-    /// Number of resources between it and the root of the tree, plus one.
-    pub depth: usize,
-    /// A CamelCase word; `Missing` for a resource without document and object.
+    pub ready: bool,
+    /// A CamelCase word; `Missing` if nothing has this name.
     pub reason: String,
+    /// One sentence; empty for a ready resource.
     pub message: String,
+    /// Its own needs, unless it is ready: nothing waits for them then.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub needs: Vec<NeedView>,
+    /// True if its needs are left out, since there are too many.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub is_cut: bool,
 }

@@ -28,12 +28,10 @@ pub struct PlanPart {
     pub omitted: ProblemCounts,
 }
 
-/// One resource with its place among the others.
+/// One resource with those that need it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResourceContext {
     pub resource: ResourceView,
-    /// The resources that its document needs, each with its own needs.
-    pub needs: Vec<NeedView>,
     /// The first resources that need it.
     pub users: Vec<Key>,
     /// Number of resources that need it, listed or not.
@@ -68,17 +66,4 @@ pub struct MonthSum {
     /// As `2030-01`.
     pub month: String,
     pub amount: i64,
-}
-
-/// A needed resource.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NeedView {
-    pub key: Key,
-    pub ready: bool,
-    /// A CamelCase word; `Missing` if nothing has this name.
-    pub reason: String,
-    /// Its own needs, unless it is ready: nothing waits for them then.
-    pub needs: Vec<NeedView>,
-    /// True if its needs are left out, since there are too many.
-    pub is_cut: bool,
 }

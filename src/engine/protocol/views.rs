@@ -9,7 +9,7 @@ use serde_with::skip_serializing_none;
 use crate::base::hash::Digest;
 use crate::base::id::{Key, Mode};
 use crate::base::wording::nearest;
-use crate::engine::protocol::next_steps::{NeedsView, NextStep};
+use crate::engine::protocol::next_steps::{NeedView, NextStep};
 use crate::engine::protocol::payers::PaymentsView;
 use crate::model::change::{LimitExceeded, MonthlyDue, PlannedAction, Removal, Replaced};
 use crate::model::issue::{PlacedIssue, ProblemCounts, TreeProblems};
@@ -124,9 +124,10 @@ pub struct ResourceView {
     pub next: Vec<NextStep>,
     /// The daemon's time: ages are relative to it; only in the view of one resource.
     pub at: Option<String>,
-    /// The resources that it waits for; only in the view of one resource.
-    #[serde(skip_serializing_if = "NeedsView::is_empty", default)]
-    pub needs: NeedsView,
+    /// The resources that its document needs, each with its own needs; only in the view of one
+    /// resource.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub needs: Vec<NeedView>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub facts: BTreeMap<String, Value>,
 }

@@ -1,16 +1,14 @@
 //! The ways on from a resource that is not ready: the commands by its reason, and the tree of the
-//! resources that it waits for.
-
-use std::collections::BTreeSet;
+//! resources that it needs.
 
 use crate::base::id::Key;
-use crate::engine::protocol::next_steps::{NeedView, NeedsView, NextStep};
-use crate::engine::queries::scoped::waits;
+use crate::engine::protocol::next_steps::{NeedView, NextStep};
 use crate::engine::view::EngineView;
 use crate::model::plan::{Reason, Standing, Step};
 
-/// Resources of a tree, at most.
-const NEEDS_SHOWN: usize = 20;
+/// Levels of needs below a resource, and their number in all.
+const NEEDS_DEEP_MAX: usize = 8;
+const NEEDS_MAX: usize = 100;
 
 /// Returns the commands that lead on from a step, the nearest first; none for a ready resource.
 pub(crate) fn next_steps(step: &Step) -> Vec<NextStep> {
@@ -70,36 +68,38 @@ fn on_others(purpose: &str, keys: &[Key]) -> Vec<NextStep> {
 }
 
 impl EngineView<'_> {
-    /// Returns the resources that a step waits for: each once, before those that it waits for.
-    pub(crate) fn needs(&self, step: &Step) -> NeedsView {
-        let mut needs = NeedsView::default();
-        let mut seen = BTreeSet::from([step.key.clone()]);
-        let mut path: Vec<(Key, usize)> =
-            waits(&step.reason).into_iter().rev().map(|key| (key, 1)).collect();
-        while let Some((key, depth)) = path.pop() {
-            if !seen.insert(key.clone()) {
-                continue;
-            }
-            if needs.items.len() >= NEEDS_SHOWN {
-                needs.omitted = needs.omitted.saturating_add(1);
-                continue;
-            }
-            let need = self.planner.step(&key);
-            let deeper = need.map(|need| waits(&need.reason)).unwrap_or_default();
-            let below = depth.saturating_add(1);
-            path.extend(deeper.into_iter().rev().map(|key| (key, below)));
-            needs.items.push(need_view(key, depth, need.map(|need| &**need)));
-        }
-        needs
+    /// Returns the resources that the document of a resource needs, each with its own needs.
+    pub(crate) fn needs(&self, key: &Key) -> Vec<NeedView> {
+        self.needs_of(key, NEEDS_DEEP_MAX, &mut { NEEDS_MAX })
     }
-}
 
-fn need_view(key: Key, depth: usize, step: Option<&Step>) -> NeedView {
-    let (reason, message) = step.map_or_else(
-        || ("Missing", "there is no such document".to_owned()),
-        |step| (step.reason.word(), step.reason.to_string()),
-    );
-    NeedView { key, depth, reason: reason.to_owned(), message }
+    /// Returns the needs of a resource, `deep` levels at most; `left` is the number still allowed.
+    fn needs_of(&self, key: &Key, deep: usize, left: &mut usize) -> Vec<NeedView> {
+        let mut views = Vec::new();
+        for needed in self.planner.needs(key) {
+            let Some(rest) = left.checked_sub(1) else { break };
+            *left = rest;
+            views.push(self.need_view(needed, deep, left));
+        }
+        views
+    }
+
+    fn need_view(&self, key: &Key, deep: usize, left: &mut usize) -> NeedView {
+        let step = self.planner.step(key);
+        let ready = step.is_some_and(|step| step.ready);
+        let below = deep.checked_sub(1).filter(|_| *left > 0);
+        let needs = match below {
+            Some(deep) if !ready => self.needs_of(key, deep, left),
+            Some(_) | None => Vec::new(),
+        };
+        let is_cut = !ready && needs.is_empty() && self.planner.needs(key).next().is_some();
+        let (reason, message) = step.map_or_else(
+            || ("Missing", "there is no such document".to_owned()),
+            |step| step.headline(),
+        );
+        let message = if ready { String::new() } else { message };
+        NeedView { key: key.clone(), ready, reason: reason.to_owned(), message, needs, is_cut }
+    }
 }
 
 #[cfg(test)]

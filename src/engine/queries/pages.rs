@@ -1,7 +1,7 @@
 //! Parts of long answers: only what is shown is made.
 
 use crate::base::id::Key;
-use crate::engine::protocol::pages::{NeedView, PlanPart, ResourceContext};
+use crate::engine::protocol::pages::{PlanPart, ResourceContext};
 use crate::engine::protocol::resources::ListPart;
 use crate::engine::protocol::views::MoneyView;
 use crate::engine::queries::plan::{is_settled, step_view};
@@ -10,9 +10,6 @@ use crate::plan::state_view::StateView;
 
 /// Resources that need one, listed at most.
 const USERS_MAX: usize = 50;
-/// Levels of needs below a resource, and their number in all.
-const NEEDS_DEEP_MAX: usize = 8;
-const NEEDS_MAX: usize = 100;
 
 impl EngineView<'_> {
     /// Returns a part of the plan. Steps outside the part are only counted.
@@ -48,39 +45,13 @@ impl EngineView<'_> {
         }
     }
 
-    /// Returns one resource, what it needs, and what needs it.
+    /// Returns one resource and those that need it.
     pub(crate) fn resource_context(&self, key: &Key) -> Option<ResourceContext> {
-        let mut left = NEEDS_MAX;
         Some(ResourceContext {
             resource: self.resource(key)?,
-            needs: self.needs_of(key, NEEDS_DEEP_MAX, &mut left),
             users: self.planner.users(key).take(USERS_MAX).cloned().collect(),
             users_total: self.planner.users(key).count(),
         })
-    }
-
-    /// Returns the needs of a resource, `deep` levels at most; `left` is the number still allowed.
-    fn needs_of(&self, key: &Key, deep: usize, left: &mut usize) -> Vec<NeedView> {
-        let mut views = Vec::new();
-        for needed in self.planner.needs(key) {
-            let Some(rest) = left.checked_sub(1) else { break };
-            *left = rest;
-            views.push(self.need_view(needed, deep, left));
-        }
-        views
-    }
-
-    fn need_view(&self, key: &Key, deep: usize, left: &mut usize) -> NeedView {
-        let step = self.planner.step(key);
-        let ready = step.is_some_and(|step| step.ready);
-        let below = deep.checked_sub(1).filter(|_| *left > 0);
-        let needs = match below {
-            Some(deep) if !ready => self.needs_of(key, deep, left),
-            Some(_) | None => Vec::new(),
-        };
-        let is_cut = !ready && needs.is_empty() && self.planner.needs(key).next().is_some();
-        let reason = step.map_or("Missing", |step| step.headline_word()).to_owned();
-        NeedView { key: key.clone(), ready, reason, needs, is_cut }
     }
 }
 
@@ -116,7 +87,8 @@ mod tests {
         let documents = [card("card"), recurring_charge("rent", "card")];
         let fixture = StateFixture::with_documents(&documents.each_ref().map(String::as_str));
         let rent = fixture.view().resource_context(&key("RecurringCharge/rent")).unwrap();
-        let card = rent.needs.iter().find(|need| need.key == key("SavedMethod/card")).unwrap();
+        let card =
+            rent.resource.needs.iter().find(|need| need.key == key("SavedMethod/card")).unwrap();
         assert!(!card.ready && card.reason != "Missing", "{card:?}");
         let card = fixture.view().resource_context(&card.key).unwrap();
         assert_eq!((card.users_total, &card.users[..]), (1, &[key("RecurringCharge/rent")][..]));

@@ -11,7 +11,6 @@ use crate::base::id::Key;
 use crate::base::money::Money;
 use crate::base::secret::mask_digits;
 use crate::engine::handles::task_result::TaskFailure;
-use crate::engine::protocol::next_steps::NeedsView;
 use crate::engine::protocol::payers::{PaymentView, PaymentsView};
 use crate::engine::protocol::resources::{ResourceFilter, ResourceList};
 use crate::engine::protocol::views::{ResourceView, UnknownName};
@@ -40,7 +39,7 @@ impl EngineView<'_> {
             let open = facts.filter(|(_, value)| value.get("sealed").is_none());
             view.facts = open.map(|(name, value)| (name.clone(), value.clone())).collect();
         }
-        view.needs = self.needs(step);
+        view.needs = self.needs(key);
         view.at = Some(timestamp(&self.shared.now()));
         Some(view)
     }
@@ -141,7 +140,7 @@ impl EngineView<'_> {
             payments: observed.as_deref().and_then(payments_view),
             possible_orphans: observed.as_ref().map_or(0, |observed| observed.recreated),
             next: next_steps(step),
-            needs: NeedsView::default(),
+            needs: Vec::new(),
             at: None,
             facts: BTreeMap::new(),
         }

@@ -69,6 +69,17 @@ pub struct Condition {
     pub since: Option<String>,
 }
 
+impl Condition {
+    /// Returns true for the status that a resource in order has.
+    pub fn is_good(&self) -> bool {
+        let good = match self.kind {
+            ConditionType::Synced | ConditionType::Healthy => ConditionStatus::True,
+            ConditionType::Suspended | ConditionType::NeedsAttention => ConditionStatus::False,
+        };
+        self.status == good
+    }
+}
+
 impl ConditionType {
     pub fn word(self) -> &'static str {
         match self {

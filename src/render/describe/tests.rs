@@ -95,12 +95,14 @@ fn what_it_waits_for_is_a_tree_and_its_conditions_stand_out() {
             {"type": "Suspended", "status": "False", "reason": "NotSuspended", "message": "",
              "since": null},
         ],
-        "needs": {"items": [
-            {"key": "SavedMethod/default/card", "depth": 1, "reason": "WaitsFor",
-             "message": "waits for Merchant/acme"},
-            {"key": "Merchant/default/acme", "depth": 2, "reason": "AwaitsApplicant",
-             "message": "waits for the applicant"},
-        ], "omitted": 2},
+        "needs": [
+            {"key": "Contact/default/jane", "ready": true, "reason": "InSync", "message": ""},
+            {"key": "SavedMethod/default/card", "ready": false, "reason": "WaitsFor",
+             "message": "waits for Merchant/acme", "needs": [
+                {"key": "Merchant/default/acme", "ready": false, "reason": "AwaitsApplicant",
+                 "message": "waits for the applicant", "is_cut": true},
+            ]},
+        ],
         "next": [{"command": "reckon describe SavedMethod/card", "purpose": "see what it waits for"}],
     });
     let item: ResourceView = serde_json::from_value(item).unwrap();
@@ -121,10 +123,10 @@ fn what_it_waits_for_is_a_tree_and_its_conditions_stand_out() {
 
     Waits for
       └ SavedMethod/card  WaitsFor
-          waits for Merchant/acme
+        waits for Merchant/acme
         └ Merchant/acme  AwaitsApplicant
-            waits for the applicant
-      and 2 more
+          waits for the applicant
+          └ and more
 
     Next
       reckon describe SavedMethod/card  # see what it waits for

@@ -65,12 +65,6 @@ pub(super) fn sentence(text: &str) -> Markup {
     }
 }
 
-/// Returns the commands that a sentence names between backticks.
-pub(super) fn commands_in(text: &str) -> Vec<&str> {
-    let code = text.split('`').skip(1).step_by(2);
-    code.filter(|code| code.starts_with("reckon ")).collect()
-}
-
 /// Returns a word with the look of a good or a bad state.
 pub(super) fn state(is_good: bool, word: &str) -> Markup {
     html! { span.state.good[is_good].bad[!is_good] { (clean(word)) } }

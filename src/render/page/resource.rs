@@ -3,15 +3,16 @@
 use maud::{Markup, html};
 
 use crate::base::wording::count_noun;
-use crate::engine::protocol::pages::{NeedView, ResourceContext};
+use crate::engine::protocol::next_steps::NeedView;
+use crate::engine::protocol::pages::ResourceContext;
 use crate::engine::protocol::payers::{PaymentView, PaymentsView};
 use crate::engine::protocol::views::ResourceView;
-use crate::model::state::health::{Condition, ConditionStatus, ConditionType};
+use crate::model::state::health::Condition;
+use crate::render::describe::{action_meaning, flat_facts};
 use crate::render::page::audit::table;
 use crate::render::page::parts::{
-    address, command, commands_in, facts, key_link, sentence, short_link, state, time,
+    address, command, facts, key_link, sentence, short_link, state, time,
 };
-use crate::render::describe::{action_meaning, flat_facts};
 use crate::render::words::{clean, file_place, format_amount, resource_key};
 use crate::store::audit::AuditTrail;
 
@@ -35,10 +36,9 @@ pub fn page(context: &ResourceContext, trail: &AuditTrail) -> Markup {
 /// Returns the commands that help with a resource that is not ready.
 pub(super) fn advice(item: &ResourceView) -> Markup {
     let name = resource_key(&item.kind, &item.namespace, &item.name);
-    let named = commands_in(&item.message);
     html! {
-        @for text in &named { (command(text)) }
-        @if named.is_empty() { (command(&format!("reckon describe {name}"))) }
+        @for step in &item.next { p { (clean(&step.purpose)) ": " (command(&step.command)) } }
+        @if item.next.is_empty() { (command(&format!("reckon describe {name}"))) }
     }
 }
 
@@ -76,7 +76,7 @@ fn conditions(conditions: &[Condition]) -> Markup {
                 @for one in conditions {
                     tr {
                         th scope="row" { (one.kind.word()) }
-                        td { (state(is_good(one), one.status.word())) }
+                        td { (state(one.is_good(), one.status.word())) }
                         td { @if let Some(since) = &one.since { (time(since)) } }
                         td { strong { (clean(&one.reason)) } ": " (sentence(&one.message)) }
                     }
@@ -84,14 +84,6 @@ fn conditions(conditions: &[Condition]) -> Markup {
             }
         } }
     }
-}
-
-fn is_good(condition: &Condition) -> bool {
-    let wanted = match condition.kind {
-        ConditionType::Synced | ConditionType::Healthy => ConditionStatus::True,
-        ConditionType::Suspended | ConditionType::NeedsAttention => ConditionStatus::False,
-    };
-    condition.status == wanted
 }
 
 fn payments(item: &ResourceView) -> Markup {
@@ -134,7 +126,10 @@ fn known_facts(item: &ResourceView) -> Markup {
 fn needs(context: &ResourceContext) -> Markup {
     let hidden = context.users_total.saturating_sub(context.users.len());
     html! {
-        @if !context.needs.is_empty() { h2 { "It needs" } (need_tree(&context.needs)) }
+        @if !context.resource.needs.is_empty() {
+            h2 { "It needs" }
+            (need_tree(&context.resource.needs))
+        }
         @if !context.users.is_empty() {
             h2 { "Needed by" }
             ul.plain {

@@ -5,13 +5,14 @@ use serde_json::{Value, json};
 
 use crate::base::page_style::tests::outline::faults;
 use crate::control::testing::overview;
-use crate::engine::protocol::pages::{MoneyOutlook, NeedView, PlanPart, ResourceContext};
+use crate::engine::protocol::next_steps::{NeedView, NextStep};
+use crate::engine::protocol::pages::{MoneyOutlook, PlanPart, ResourceContext};
 use crate::engine::protocol::resources::{ListPart, ResourceList};
 use crate::engine::protocol::views::{DownHostView, Overview, ResourceView};
 use crate::render::page::audit::WrittenSearch;
 use crate::render::page::frame::{POLICY, Page, Section};
 use crate::render::page::overview::OverviewParts;
-use crate::render::page::parts::{commands_in, paging};
+use crate::render::page::parts::paging;
 use crate::render::page::resources::WrittenFilter;
 use crate::render::page::{audit, events, intents, plan, resource, resources, why};
 
@@ -35,7 +36,7 @@ fn check(title: &str, inner: Markup) -> String {
 
 fn hostile_resource() -> ResourceView {
     of(json!({
-        "kind": "Invoice", "namespace": "default", "name": "jane", "ready": false, "reason": HOSTILE,
+        "kind": "Invoice", "namespace": "default", "name": "jane", "ready": false, "standing": "needs_attention", "reason": HOSTILE,
         "message": format!("{HOSTILE}; run `reckon approve Merchant/acme`"), "verdict": HOSTILE, "remote_id": HOSTILE,
         "file": HOSTILE, "line": 3, "merchant": HOSTILE, "labels": {HOSTILE: HOSTILE},
         "amount": 1250, "currency": "USD", "facts": {HOSTILE: {"a": HOSTILE}},
@@ -72,15 +73,18 @@ fn one_resource_shows_its_command_its_needs_and_its_records() {
         key: "Contact/jane".parse().unwrap(),
         ready: false,
         reason: HOSTILE.to_owned(),
+        message: HOSTILE.to_owned(),
         needs,
         is_cut: false,
     };
-    let context = ResourceContext {
-        resource: hostile_resource(),
-        needs: vec![need(vec![need(Vec::new())])],
-        users: vec!["Invoice/other".parse().unwrap()],
-        users_total: 3,
-    };
+    let mut resource = hostile_resource();
+    resource.needs = vec![need(vec![need(Vec::new())])];
+    resource.next = vec![NextStep {
+        command: "reckon approve Merchant/acme".to_owned(),
+        purpose: HOSTILE.to_owned(),
+    }];
+    let context =
+        ResourceContext { resource, users: vec!["Invoice/other".parse().unwrap()], users_total: 3 };
     let html = check("one", resource::page(&context, &of(trail())));
     assert!(html.contains("<code class=\"command\">reckon approve Merchant/acme</code>"), "{html}");
     assert!(html.contains("and 2 more") && html.contains("12.50 USD"), "{html}");
@@ -212,12 +216,6 @@ fn reasons_name_the_request_and_its_line() {
 fn a_page_may_load_only_from_its_own_origin() {
     assert!(POLICY.starts_with("default-src 'none'") && !POLICY.contains("unsafe"));
     assert!(!POLICY.contains("http") && !POLICY.contains('*'));
-}
-
-#[test]
-fn commands_of_a_sentence_are_found() {
-    let text = "run `reckon plan`, look at `jane.yaml`, then `reckon approve X`";
-    assert_eq!(commands_in(text), ["reckon plan", "reckon approve X"]);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use futures::StreamExt;
 use super::*;
 use crate::engine::handles::feed::{EffectLog, EngineFeed};
 use crate::engine::protocol::actions::EffectReport;
+use crate::engine::protocol::views::Overview;
 use crate::http::private::answer::WATCHERS_MAX;
 
 struct Published {
