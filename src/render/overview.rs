@@ -72,24 +72,25 @@ pub(super) fn traffic_lines(traffic: &TrafficView) -> String {
 mod tests {
     use super::*;
     use crate::control::testing;
-    use crate::engine::protocol::views::DownHostView;
+    use crate::engine::protocol::views::{DownHostView, StandingCounts};
 
     #[test]
     fn things_are_counted_and_what_is_missing_is_left_out() {
         let mut some = testing::overview();
         insta::assert_snapshot!(overview(&some), @r"5 resources: 3 ready, 1 to change, 1 needs attention; 2 intents not settled (record 42, head 9f86d081884c)");
-        some = Overview { changes: 0, stuck: 0, open_intents: 0, resources: 1, ready: 1, ..some };
-        insta::assert_snapshot!(overview(&some), @"1 resource: 1 ready (position 42, head 9f86d081884c)");
+        let standings = StandingCounts { ready: 1, ..StandingCounts::default() };
+        some = Overview { standings, open_intents: 0, resources: 1, ready: 1, ..some };
+        insta::assert_snapshot!(overview(&some), @r"1 resource: 1 ready (record 42, head 9f86d081884c)");
         some = Overview { orphaned: 1, ..some };
         insta::assert_snapshot!(overview(&some), @r"
-        1 resource: 1 ready (position 42, head 9f86d081884c)
-        1 object left as it is at the service: its document is gone (reckon.dev/deletion: orphan)
+        1 resource: 1 ready (record 42, head 9f86d081884c)
+        1 object is left at the service: its document is gone (reckon.dev/deletion: orphan).
         ");
         some = Overview { broken: 1, orphaned: 0, coverage: TreeState::Incomplete, ..some };
-        insta::assert_snapshot!(overview(&some), @r#"
-        1 resource: 1 ready; 1 document invalid (position 42, head 9f86d081884c)
-        Some files are invalid: nothing is removed until `reckon validate` passes.
-        "#);
+        insta::assert_snapshot!(overview(&some), @r"
+        1 resource: 1 ready (record 42, head 9f86d081884c)
+        1 document is invalid: nothing is removed until `reckon validate` passes.
+        ");
     }
 
     #[test]

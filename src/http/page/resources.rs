@@ -10,8 +10,9 @@ use crate::control::handle::Control;
 use crate::control::protocol::LocalQuery;
 use crate::engine::protocol::query::{ResourceContextQuery, ResourcesQuery};
 use crate::engine::protocol::resources::{LabelTerm, ListPart, ResourceFilter};
-use crate::http::page::respond::{PageResult, ask, ask_local, not_found, refuse, show};
-use crate::http::page::routes::ITEMS_SHOWN;
+use crate::http::page::respond::{
+    ITEMS_SHOWN, PageResult, ask, ask_local, not_found, refuse, show,
+};
 use crate::kinds::register;
 use crate::render::page::frame::Section;
 use crate::render::page::resource;

@@ -14,6 +14,8 @@ use crate::engine::protocol::query::{Query, Reply};
 use crate::render::page::assets::Asset;
 use crate::render::page::frame::{POLICY, Page, Section};
 
+/// Items on a page of a list.
+pub(super) const ITEMS_SHOWN: usize = 50;
 /// Time limit of an answer that a page needs.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 /// A year: the address of an asset changes with its content.

@@ -19,7 +19,7 @@ use crate::engine::protocol::query::{
     EventsQuery, HooksQuery, IntentsQuery, MoneyQuery, PlanPartQuery, ResourcesQuery, StatusQuery,
 };
 use crate::engine::protocol::resources::{ListPart, ResourceFilter};
-use crate::http::page::respond::{self, PageResult, ask, ask_local, show};
+use crate::http::page::respond::{self, ITEMS_SHOWN, PageResult, ask, ask_local, show};
 use crate::http::page::{audit, resources};
 use crate::render::page::assets::{PAGE_SCRIPT, STYLE_SHEET};
 use crate::render::page::frame::Section;
@@ -27,9 +27,8 @@ use crate::render::page::overview::OverviewParts;
 use crate::render::page::{events, intents, overview, plan, why};
 use crate::render::why::WhyView;
 
-/// Resources that need attention on the first page, and items on a page of a list.
+/// Resources that need attention on the first page.
 const ATTENTION_SHOWN: usize = 10;
-pub(super) const ITEMS_SHOWN: usize = 50;
 /// Time for which the first page waits until all money is counted.
 const COUNTING_MAX: Duration = Duration::from_millis(100);
 /// Events on a page by default, and at most.

@@ -49,7 +49,7 @@ mod tests {
     /// Returns a resource in sync whose payment failed, or one that is not in sync.
     fn view(synced: &str, ready: bool) -> ResourceView {
         serde_json::from_value(json!({
-            "kind": "Invoice", "namespace": "default", "name": "jane", "ready": ready,
+            "kind": "Invoice", "namespace": "default", "name": "jane", "ready": ready, "standing": "unhealthy",
             "reason": "PaymentFailed", "message": "the last payment failed", "verdict": "none",
             "conditions": [
                 { "type": "Healthy", "status": "False", "reason": "PaymentFailed", "message": "", "since": null },

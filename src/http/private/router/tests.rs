@@ -231,7 +231,7 @@ async fn what_is_not_there_says_where_to_look() {
         ("/api/v1/resources/Invoice/default/nobody", (404, "no_such_resource")),
         ("/api/v1/resources?merchant=absent", (404, "no_such_resource")),
         ("/api/v1/resources?kind=Nothing", (400, "bad_request")),
-        ("/api/v1/resources?limit=1", (400, "bad_request")),
+        ("/api/v1/resources?limit=one", (400, "bad_request")),
         ("/api/v1/resources/Invoice/default/Not_A_Name", (400, "bad_request")),
         ("/api/v1/resources/Invoice/default/a%2Fb", (400, "bad_request")),
         ("/api/v1/resources/Invoice/default/%FF", (400, "bad_request")),
