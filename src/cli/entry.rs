@@ -5,7 +5,6 @@ use std::num::NonZeroUsize;
 
 use clap::error::ErrorKind;
 use clap::{ColorChoice, FromArgMatches, ValueEnum};
-use serde_json::json;
 
 use crate::cli::args::events::HooksCommand;
 use crate::cli::args::options::{self, Cli, CliCommand};
@@ -21,10 +20,10 @@ use crate::cli::commands::{
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::daemon::run;
-use crate::cli::exit::{CommandFailure, CommandResult, Exit};
+use crate::cli::exit::{CommandFailure, CommandResult, ErrorOutput, Exit};
 use crate::cli::logging;
 use crate::cli::print::{self, Printer};
-use crate::sim;
+use crate::{render, sim};
 
 /// Runs the command line of this process and returns its exit code.
 pub fn main() -> u8 {
@@ -100,13 +99,7 @@ fn print_usage(usage: &clap::Error) -> u8 {
 
 fn print_failure(failure: &CommandFailure, out: Printer) -> u8 {
     if out.form == Output::Json {
-        let error = json!({"error": {
-            "code": failure.code,
-            "message": failure.message,
-            "help": failure.help,
-            "problems": failure.problems,
-        }});
-        out.note(&error.to_string());
+        out.note(&render::json_line(&ErrorOutput::from(failure)));
     } else {
         out.note(&format!("error[{}]: {}", failure.code, failure.message));
         if let Some(help) = &failure.help {

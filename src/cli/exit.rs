@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use crate::config::read::LoadError;
 use crate::config::setting::ConfigError;
 use crate::control::protocol::ControlError;
@@ -82,6 +84,30 @@ impl CommandFailure {
     pub fn help(mut self, help: impl fmt::Display) -> Self {
         self.help = Some(help.to_string());
         self
+    }
+}
+
+/// A failed command, for programs: written to standard error.
+#[derive(Debug, Serialize)]
+pub(crate) struct ErrorOutput<'a> {
+    error: ErrorDetails<'a>,
+}
+
+#[derive(Debug, Serialize)]
+struct ErrorDetails<'a> {
+    /// The machine code: docs/reference/errors.md lists every one.
+    code: &'a str,
+    message: &'a str,
+    /// The action or command to continue with.
+    help: Option<&'a str>,
+    /// Problems of files that caused the failure.
+    problems: &'a [PlacedIssue],
+}
+
+impl<'a> From<&'a CommandFailure> for ErrorOutput<'a> {
+    fn from(failure: &'a CommandFailure) -> Self {
+        let CommandFailure { exit: _, code, message, help, problems } = failure;
+        Self { error: ErrorDetails { code, message, help: help.as_deref(), problems } }
     }
 }
 

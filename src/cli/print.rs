@@ -79,6 +79,21 @@ impl Printer {
         }
     }
 
+    /// Prints one result of several: for programs one line of JSON, so that each is complete in
+    /// itself.
+    pub(crate) fn line<T: Serialize>(
+        self,
+        value: &T,
+        text: impl FnOnce() -> String,
+    ) -> CommandResult<()> {
+        match self.form {
+            Output::Json | Output::Yaml => self.text(&crate::render::json_line(value)),
+            Output::Text | Output::Markdown | Output::Wide | Output::Name | Output::Csv => {
+                self.text(&text())
+            }
+        }
+    }
+
     pub(crate) fn finish<T: Serialize>(
         self,
         value: &T,

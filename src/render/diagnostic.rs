@@ -14,9 +14,9 @@ use miette::{
     Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError,
     MietteSpanContents, SourceCode, SourceSpan, SpanContents,
 };
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use crate::model::issue::{PlacedIssue, RelatedPlace, Severity};
+use crate::model::issue::{PlacedIssue, ProblemCounts, RelatedPlace, Severity};
 use crate::render::words::push_line;
 use crate::spec::text::mask::MaskedSource;
 use crate::spec::text::source::SourceText;
@@ -42,9 +42,22 @@ pub(super) fn source_of(name: &str, text: Arc<str>) -> (String, MaskedSource) {
     (name.to_owned(), MaskedSource::new(&text, &[]))
 }
 
-/// Renders all problems for programs.
-pub fn json(documents: usize, problems: &[PlacedIssue]) -> Value {
-    json!({ "version": JSON_VERSION, "documents": documents, "problems": problems })
+/// Problems of files: the output of `validate -o json` and `hooks check -o json`.
+#[derive(Debug, Serialize)]
+pub struct ProblemsView<'a> {
+    version: u32,
+    /// Documents or scripts that were checked.
+    documents: usize,
+    problems: &'a [PlacedIssue],
+    /// Problems that are not listed.
+    #[serde(skip_serializing_if = "ProblemCounts::is_zero")]
+    omitted: ProblemCounts,
+}
+
+impl<'a> ProblemsView<'a> {
+    pub fn new(documents: usize, problems: &'a [PlacedIssue], omitted: ProblemCounts) -> Self {
+        Self { version: JSON_VERSION, documents, problems, omitted }
+    }
 }
 
 pub fn text(problems: &[PlacedIssue], sources: &Sources, look: OutputStyle) -> String {

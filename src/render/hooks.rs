@@ -3,11 +3,11 @@
 
 mod doc;
 pub mod runs;
+pub mod views;
 
 use std::sync::Arc;
 
-pub use doc::{doc_json, markdown, terminal_doc};
-use serde_json::{Value, json};
+pub use doc::{markdown, terminal_doc};
 
 use crate::base::wording::{count_noun, count_verb};
 use crate::engine::protocol::hooks::{QuotasView, ScriptView};
@@ -60,10 +60,6 @@ pub fn case_results(verdicts: &[CaseResult]) -> String {
     let sum = format!("\n{}, {failed} failed", count_noun(verdicts.len(), "case"));
     out.push_str(&sum);
     out
-}
-
-pub fn case_results_json(verdicts: &[CaseResult]) -> Value {
-    json!({ "version": 1, "cases": verdicts.len(), "failed": failed_count(verdicts), "items": verdicts })
 }
 
 fn failed_count(verdicts: &[CaseResult]) -> usize {

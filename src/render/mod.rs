@@ -31,6 +31,11 @@ pub fn json<T: Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string_pretty(value).unwrap_or_else(|error| unserialisable(&error.to_string()))
 }
 
+/// Renders a value for programs, as JSON in one line.
+pub fn json_line<T: Serialize + ?Sized>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_else(|error| unserialisable(&error.to_string()))
+}
+
 /// Renders a value for programs, as YAML.
 pub fn yaml<T: Serialize + ?Sized>(value: &T) -> String {
     serde_yaml::to_string(value).unwrap_or_else(|error| unserialisable(&error.to_string()))

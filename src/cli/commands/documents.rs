@@ -23,21 +23,11 @@ use crate::kinds::planning::step::MERCHANT;
 use crate::kinds::register::KINDS;
 use crate::kinds::row::KindRow;
 use crate::model::issue::{Issue, PlacedIssue, ProblemCounts, TreeProblems};
-use crate::render::diagnostic;
+use crate::render::diagnostic::{self, ProblemsView};
 use crate::spec::explain::{KindList, KindMeaning};
 use crate::spec::tree::loader::Loader;
 use crate::spec::{explain, header};
 use crate::{config, render};
-
-/// Output of `validate -o json` (design.md part 4).
-#[derive(Debug, Serialize)]
-struct ValidateOutput<'a> {
-    version: u32,
-    documents: usize,
-    problems: &'a [PlacedIssue],
-    #[serde(skip_serializing_if = "ProblemCounts::is_zero")]
-    omitted: ProblemCounts,
-}
 
 pub(crate) fn validate(setup: &Context, args: &PathArgs) -> CommandResult {
     check_paths(setup, &args.paths)?;
@@ -46,7 +36,7 @@ pub(crate) fn validate(setup: &Context, args: &PathArgs) -> CommandResult {
     problems.shown.extend(live_warnings(setup, &loader, &args.paths));
     let TreeProblems { shown, omitted } = &problems;
     let documents = loader.documents();
-    let report = ValidateOutput { version: 1, documents, problems: shown, omitted: *omitted };
+    let report = ProblemsView::new(documents, shown, *omitted);
     setup.out.result(&report, || problems_text(&loader, &problems, setup.out))?;
     // The process ends now, and its memory with it: freeing a large tree first takes time.
     std::mem::forget(loader);

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::base::clock::{Clock, SystemClock, timestamp};
@@ -17,7 +18,7 @@ use crate::cli::context::open::Context;
 use crate::cli::context::{machine, selection};
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::control::requests::{Dismiss, Replay, Resync};
-use crate::engine::protocol::events::{EventsView, EventsWanted, ResyncEvents};
+use crate::engine::protocol::events::{EventsView, EventsWanted, ResyncEvents, ResyncedEvents};
 use crate::engine::protocol::query::{EventQuery, EventsQuery, HooksQuery};
 use crate::render;
 use crate::scripting::language::names::EVENTS;
@@ -129,14 +130,28 @@ async fn replay(setup: &Context, id: &str) -> CommandResult {
     print_replayed(setup, hooks, &count_verb(hooks, "hook", "hooks"))
 }
 
+/// Output of `events failed --ack -o json`.
+#[derive(Debug, Serialize)]
+struct AcknowledgeOutput {
+    /// Hook runs and actions that are no longer listed.
+    forgotten: usize,
+}
+
+/// Output of `events replay -o json`.
+#[derive(Debug, Serialize)]
+struct ReplayOutput {
+    /// Hooks that will run again.
+    hooks: usize,
+}
+
 fn print_acknowledged(setup: &Context, count: usize, items: &str) -> CommandResult {
     let text = || format!("{items} acknowledged: no longer listed, still in the journal");
-    setup.out.finish(&json!({ "forgotten": count }), text)
+    setup.out.finish(&AcknowledgeOutput { forgotten: count }, text)
 }
 
 fn print_replayed(setup: &Context, count: usize, hooks: &str) -> CommandResult {
     let text = || format!("{hooks} will run again; a running daemon starts them at once");
-    setup.out.finish(&json!({ "hooks": count }), text)
+    setup.out.finish(&ReplayOutput { hooks: count }, text)
 }
 
 /// Prints the newest events, and follows new ones until it is interrupted.
@@ -151,7 +166,7 @@ async fn tail(setup: &Context, args: &EventsListArgs) -> CommandResult {
         match setup.out.form {
             Output::Json | Output::Yaml => {
                 for item in view.items.iter().rev() {
-                    setup.out.text(&serde_json::to_string(item).map_err(CommandFailure::bug)?)?;
+                    setup.out.text(&render::json_line(item))?;
                 }
             }
             Output::Text | Output::Markdown => {
@@ -165,6 +180,13 @@ async fn tail(setup: &Context, args: &EventsListArgs) -> CommandResult {
     }
 }
 
+/// Output of `events resync -o json`.
+#[derive(Debug, Serialize)]
+struct ResyncOutput<'a> {
+    since: String,
+    merchants: &'a [ResyncedEvents],
+}
+
 /// Runs the command. A list that could not be read is a failure of the environment (exit 4).
 pub(crate) async fn run_resync(setup: &Context, args: &ResyncArgs) -> CommandResult {
     let merchant = args.merchant.as_deref().map(gateway_actions::merchant).transpose()?;
@@ -172,8 +194,8 @@ pub(crate) async fn run_resync(setup: &Context, args: &ResyncArgs) -> CommandRes
     let asked = ResyncEvents { merchant, since, without_hooks: args.without_hooks };
     let read = setup.send(Resync(asked)).await?;
     let read = read.map_err(|why| CommandFailure::input("reckon::events::recover", why))?;
-    let told = json!({ "since": timestamp(&since), "merchants": read });
-    setup.out.result(&told, || render::events::resync_result(&read, &timestamp(&since)))?;
+    let told = ResyncOutput { since: timestamp(&since), merchants: &read };
+    setup.out.result(&told, || render::events::resync_result(&read, &told.since))?;
     Ok(if read.iter().all(|one| one.trouble.is_none()) { Exit::Done } else { Exit::Environment })
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::json;
+use serde::Serialize;
 
 use crate::base::id::{Key, Kind};
 use crate::base::wording;
@@ -21,7 +21,7 @@ use crate::engine::protocol::views::ResourceView;
 use crate::kinds::register::KINDS;
 use crate::model::effect::is_action;
 use crate::model::state::health::Condition;
-use crate::render::resource_list;
+use crate::render::{self, resource_list};
 
 /// Interval of `--watch`.
 const WATCH_EVERY: Duration = Duration::from_secs(1);
@@ -136,6 +136,12 @@ fn comparable(item: &ResourceView) -> ResourceView {
     }
 }
 
+/// A line of `get --watch -o json`: a resource that the list no longer contains.
+#[derive(Debug, Serialize)]
+struct GoneResource<'a> {
+    gone: &'a str,
+}
+
 fn print_changes(
     list: &ResourceList,
     gone: &[&String],
@@ -144,9 +150,11 @@ fn print_changes(
 ) -> CommandResult<()> {
     if matches!(out.form, Output::Json | Output::Yaml) {
         for item in &list.items {
-            out.text(&serde_json::to_string(item).map_err(CommandFailure::bug)?)?;
+            out.text(&render::json_line(item))?;
         }
-        return gone.iter().try_for_each(|name| out.text(&json!({ "gone": name }).to_string()));
+        return gone
+            .iter()
+            .try_for_each(|name| out.text(&render::json_line(&GoneResource { gone: name })));
     }
     let changed = if form == OutputForm::List(ListForm::Name) {
         resource_list::names(list)

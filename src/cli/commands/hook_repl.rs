@@ -3,9 +3,6 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use serde_json::json;
-
-use crate::cli::args::output::Output;
 use crate::cli::commands::hook_trials::{self, on_stage};
 use crate::cli::commands::hooks::{check_script, load_valid};
 use crate::cli::context::open::Context;
@@ -13,6 +10,7 @@ use crate::cli::context::session::StateSession;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::print::Printer;
 use crate::render::hooks::runs;
+use crate::render::hooks::views::{ReplLine, ReplRefusal};
 use crate::scripting::hooks::Hooks;
 use crate::scripting::language::limits::TIME_MAX;
 use crate::scripting::tools::repl::{Repl, ReplOutcome};
@@ -107,13 +105,13 @@ impl Prompt<'_> {
                 self.wrong("incomplete input: a `}`, `)`, `]` or a value is missing")?;
             }
             ReplOutcome::Done(done) => {
-                self.print(&runs::evaluated_json(&done), || runs::evaluated_text(&done))?;
+                self.print(&ReplLine::from(&done), || runs::evaluated_text(&done))?;
             }
             ReplOutcome::Failed(problem) => {
                 self.failed = true;
                 let look = self.out.diagnostic_look();
-                let shown = || runs::typed_problem(typed.trim_end(), &problem, look);
-                self.print(&json!({ "problem": problem }), shown)?;
+                let shown = runs::typed_problem(typed.trim_end(), &problem, look);
+                self.print(&ReplLine::Failed { problem }, || shown)?;
             }
         }
         Ok(())
@@ -134,8 +132,7 @@ impl Prompt<'_> {
                 Err(failure) => return self.wrong(&failure.message),
             },
             ("actions", "") => {
-                let kept = repl.stored().clone().into_iter().collect();
-                let all = runs::requests_json(repl.actions(), &kept);
+                let all = ReplLine::requests(repl.actions(), repl.stored());
                 let text = runs::requests_text(repl.actions(), repl.stored());
                 return self.print(&all, || text);
             }
@@ -148,15 +145,13 @@ impl Prompt<'_> {
 
     fn wrong(&mut self, message: &str) -> CommandResult<()> {
         self.failed = true;
-        self.print(&json!({ "problem": { "message": message } }), || message.to_owned())
+        let problem = ReplRefusal { message: message.to_owned() };
+        self.print(&ReplLine::Refused { problem }, || message.to_owned())
     }
 
     /// Prints one line of JSON for programs, so that each answer is complete in itself.
-    fn print(&self, value: &serde_json::Value, text: impl FnOnce() -> String) -> CommandResult<()> {
-        match self.out.form {
-            Output::Json | Output::Yaml => self.out.text(&value.to_string()),
-            Output::Text | Output::Markdown => self.out.text(&text()),
-        }
+    fn print(&self, line: &ReplLine, text: impl FnOnce() -> String) -> CommandResult<()> {
+        self.out.line(line, text)
     }
 }
 

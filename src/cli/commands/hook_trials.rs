@@ -29,6 +29,7 @@ use crate::model::effect::RemoteGet;
 use crate::model::events::hook::HookRun;
 use crate::render::hooks as shown;
 use crate::render::hooks::runs::{self, EventDiff, HooksDiff};
+use crate::render::hooks::views::TrialView;
 use crate::scripting::hooks::Hooks;
 use crate::scripting::host::session::Reads;
 use crate::scripting::language::limits::{TIME_MAX, on_stack};
@@ -146,7 +147,7 @@ pub(crate) async fn try_scripts(setup: &Context, args: &HooksTryArgs) -> Command
     let session = StateSession::open_view(setup).await?;
     let tried = run_scripts(&session, &hooks, args).await;
     let (event, ends) = session.end(setup, tried).await?;
-    setup.out.result(&runs::trial_json(&event, &ends, &folder.scripts), || {
+    setup.out.result(&TrialView::new(&event, &ends, &folder.scripts), || {
         let runs: String = ends.iter().flatten().map(runs::run_text).collect();
         let failures = ends.iter().filter_map(|end| end.as_ref().err());
         let problems: Vec<_> = failures.map(|failure| failure.problem(&folder.scripts)).collect();

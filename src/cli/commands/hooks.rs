@@ -1,7 +1,7 @@
 //! `hooks check`, `hooks test`, `hooks doc`, `hooks list` and `hooks forget`. Only `hooks forget`
 //! changes the state; no command changes the service.
 
-use serde_json::json;
+use serde::Serialize;
 
 use crate::base::folder_location::FolderLocation;
 use crate::base::wording;
@@ -19,8 +19,10 @@ use crate::control::requests::ForgetScript;
 use crate::engine::protocol::hooks::{HooksView, ScriptView};
 use crate::engine::protocol::query::HooksQuery;
 use crate::kinds::register::KINDS;
-use crate::model::issue::{PlacedIssue, Severity};
-use crate::render::{self, hooks as shown};
+use crate::model::issue::{PlacedIssue, ProblemCounts, Severity};
+use crate::render::diagnostic::ProblemsView;
+use crate::render::hooks as shown;
+use crate::render::hooks::views::{CaseResultsView, HookDocView, ScriptsView};
 use crate::scripting::hooks::Hooks;
 use crate::scripting::language::names::ConfiguredNames;
 use crate::scripting::language::source::{CASES_ENDING, ScriptFolder, ScriptSource, read_folder};
@@ -31,7 +33,7 @@ pub(crate) fn check(setup: &Context) -> CommandResult {
     let (_, mut problems) = load(setup, &folder)?;
     problems.extend(folder.cases.iter().flat_map(testcases::former_name_warnings));
     problems.sort();
-    let report = render::diagnostic::json(folder.script_count(), &problems);
+    let report = ProblemsView::new(folder.script_count(), &problems, ProblemCounts::default());
     let look = setup.out.diagnostic_look();
     setup.out.result(&report, || shown::check_report(&folder, &problems, look))?;
     Ok(exit_for(problems.iter().any(|problem| problem.severity == Severity::Error)))
@@ -109,7 +111,7 @@ pub(crate) fn doc(out: Printer) -> CommandResult {
     if out.form == Output::Markdown {
         out.text(&shown::markdown())?;
     } else {
-        out.result(&shown::doc_json(), shown::terminal_doc)?;
+        out.result(&HookDocView::of_this_program(), shown::terminal_doc)?;
     }
     Ok(Exit::Done)
 }
@@ -118,8 +120,19 @@ pub(crate) fn doc(out: Printer) -> CommandResult {
 pub(crate) async fn list(setup: &Context) -> CommandResult {
     let HooksView { known, quotas, .. } = setup.query(HooksQuery).await?;
     let shown = || format!("{}{}", shown::script_lines(&known), shown::quota_lines(&quotas));
-    setup.out.result(&json!({ "version": 1, "scripts": known, "quotas": quotas }), shown)?;
+    let view = ScriptsView { version: 1, scripts: &known, quotas: &quotas };
+    setup.out.result(&view, shown)?;
     Ok(if shown::needs_attention(&known) { Exit::NeedsAttention } else { Exit::Done })
+}
+
+/// Output of `hooks forget -o json`.
+#[derive(Debug, Serialize)]
+struct ForgottenScript<'a> {
+    script: &'a str,
+    /// Events that waited for it.
+    events: u64,
+    /// Values that it kept, which are gone.
+    kept: usize,
 }
 
 pub(crate) async fn forget(setup: &Context, args: &HooksForgetArgs) -> CommandResult {
@@ -137,7 +150,7 @@ pub(crate) async fn forget(setup: &Context, args: &HooksForgetArgs) -> CommandRe
     }
     let kept = setup.send(ForgetScript(args.script.clone())).await?;
     let kept = kept.ok_or_else(|| cannot_forget(&known, args))?;
-    let told = json!({ "script": args.script, "events": script.waiting, "kept": kept });
+    let told = ForgottenScript { script: &args.script, events: script.waiting, kept };
     setup.out.finish(&told, || format!("{} is forgotten", args.script))
 }
 
@@ -184,7 +197,8 @@ pub(crate) fn test(setup: &Context, args: &HooksTestArgs) -> CommandResult {
             CommandFailure::environment("reckon::hooks::junit", what)
         })?;
     }
-    setup.out.result(&shown::case_results_json(&verdicts), || shown::case_results(&verdicts))?;
+    let view = CaseResultsView::new(&verdicts);
+    setup.out.result(&view, || shown::case_results(&verdicts))?;
     let failed = verdicts.iter().any(|verdict| verdict.difference.is_some());
     Ok(if failed { Exit::Input } else { Exit::Done })
 }

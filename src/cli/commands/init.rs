@@ -5,7 +5,6 @@
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use serde_json::json;
 
 use crate::base::clock::{Clock, SystemClock};
 use crate::base::id::RemoteId;
@@ -136,6 +135,12 @@ fn unknown_subject(text: &str, nearest: Option<&str>) -> CommandFailure {
     }
 }
 
+/// Output of `init --empty-remote -o json`.
+#[derive(Debug, Serialize)]
+struct DisownOutput {
+    disowned: DisownPreview,
+}
+
 pub(crate) async fn disown(cli: &Cli, args: &InitArgs, out: Printer) -> CommandResult {
     let setup = Context::load(cli, out)?;
     setup.require_local("`init --empty-remote`", "it is a statement about the state itself")?;
@@ -148,7 +153,7 @@ pub(crate) async fn disown(cli: &Cli, args: &InitArgs, out: Printer) -> CommandR
     let (disowned, agreed) = asked?;
     out.note(if agreed { DECLARED } else { "nothing was written" });
     if agreed {
-        out.result(&json!({ "disowned": disowned }), String::new)?;
+        out.result(&DisownOutput { disowned }, String::new)?;
     }
     Ok(Exit::Done)
 }

@@ -11,7 +11,6 @@ use std::io::{self, Read};
 
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use zeroize::Zeroizing;
 
 use crate::base::clock::{Clock, SystemClock};
@@ -36,6 +35,18 @@ use crate::kinds::saved_method::SavedMethodKind;
 use crate::kinds::schema::kind::SpecSchema;
 use crate::model::operator::{Rotation, RotationRequest, RotationStep, WebhookAddress};
 
+/// Output of `link -o json`.
+#[derive(Serialize)]
+struct LinkOutput<'a> {
+    link: &'a str,
+}
+
+/// Output of `attach -o json`: the name of the saved method.
+#[derive(Debug, Serialize)]
+struct AttachOutput<'a> {
+    attached: &'a str,
+}
+
 pub(crate) async fn run(setup: &Context, args: &LinkArgs) -> CommandResult {
     let key = parse_resource(&args.what)?;
     let link = match key.kind.as_str() {
@@ -52,7 +63,7 @@ pub(crate) async fn run(setup: &Context, args: &LinkArgs) -> CommandResult {
             return Err(failure.help("write Invoice/NAME or SavedMethod/NAME"));
         }
     };
-    setup.out.finish(&json!({"link": link.expose()}), || link.expose().to_owned())
+    setup.out.finish(&LinkOutput { link: link.expose() }, || link.expose().to_owned())
 }
 
 async fn portal_link(setup: &Context, key: &Key) -> CommandResult<Secret> {
@@ -83,7 +94,7 @@ pub(crate) async fn attach(setup: &Context, args: &AttachArgs) -> CommandResult 
         CommandFailure::input("reckon::attach::refused", why).help(help)
     })?;
     let name = key.short();
-    setup.out.finish(&json!({"attached": name}), || {
+    setup.out.finish(&AttachOutput { attached: &name }, || {
         let place = if args.replace { " in place of the saved details" } else { "" };
         if is_running {
             format!("attached to {name}; the daemon saves it{place}")

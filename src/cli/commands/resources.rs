@@ -5,6 +5,7 @@
 use serde::Serialize;
 
 use crate::base::clock::{Clock, SystemClock};
+use crate::base::id::{IntentId, Key};
 use crate::cli::args::output::Output;
 use crate::cli::args::reading::ResourceArgs;
 use crate::cli::args::resources::{
@@ -81,6 +82,13 @@ async fn list_intents(setup: &Context) -> CommandResult {
     Ok(if quiet { Exit::Done } else { Exit::NeedsAttention })
 }
 
+/// Output of `intents dismiss -o json`.
+#[derive(Debug, Serialize)]
+struct DismissOutput<'a> {
+    dismissed: IntentId,
+    key: &'a Key,
+}
+
 async fn dismiss(setup: &Context, args: &DismissArgs) -> CommandResult {
     let found = setup.send(DismissOrphan(args.id, args.reason.clone())).await?;
     let Some(key) = found else {
@@ -90,7 +98,7 @@ async fn dismiss(setup: &Context, args: &DismissArgs) -> CommandResult {
     };
     let text =
         || format!("{} of {} is no longer listed; the journal keeps it", args.id, key.short());
-    setup.out.finish(&serde_json::json!({ "dismissed": args.id, "key": key }), text)
+    setup.out.finish(&DismissOutput { dismissed: args.id, key: &key }, text)
 }
 
 async fn resolve(setup: &Context, args: &ResolveArgs) -> CommandResult {

@@ -1,8 +1,5 @@
 //! Renders the documentation of host functions from the register itself.
 
-use serde_json::{Value, json};
-
-use crate::policy::ScriptPower;
 use crate::render::words::push_line;
 use crate::scripting::engine::host_functions;
 use crate::scripting::host::call::{FunctionGroup, HostFn};
@@ -54,31 +51,6 @@ pub fn terminal_doc() -> String {
         }
     }
     out
-}
-
-pub fn doc_json() -> Value {
-    let functions: Vec<Value> = host_functions().map(function_json).collect();
-    let events: Vec<Value> = EVENTS
-        .iter()
-        .map(|row| json!({"type": row.name, "function": names::handler_name(row.name), "data": row.data, "doc": row.doc}))
-        .collect();
-    let fields: Vec<Value> =
-        EVENT_FIELDS.iter().map(|field| json!({"name": field.name, "doc": field.doc})).collect();
-    json!({ "version": 1, "events": events, "fields": fields, "functions": functions })
-}
-
-fn function_json(row: &HostFn) -> Value {
-    let arguments: Vec<Value> = row
-        .arguments
-        .iter()
-        .map(|argument| json!({"name": argument.name, "takes": argument.value_type.description()}))
-        .collect();
-    let options: Vec<Value> = row
-        .options()
-        .map(|option| json!({"name": option.name, "takes": option.value_type.description(), "doc": option.doc}))
-        .collect();
-    let right = row.right.map(ScriptPower::word);
-    json!({ "name": row.name, "usage": row.usage(), "doc": row.doc, "right": right, "arguments": arguments, "options": options })
 }
 
 /// Renders the file docs/guides/hooks.md.

@@ -5,63 +5,20 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::base::wording::count_noun;
 use crate::model::events::hook::{ActionRequest, HookRun};
 use crate::model::issue::PlacedIssue;
 use crate::render::diagnostic::{self, OutputStyle};
+use crate::render::hooks::views::DifferencesView;
 use crate::render::words::{Screen, clean, push_line};
 use crate::scripting::engine::{RunFailure, function_name};
-use crate::scripting::language::source::ScriptSource;
 use crate::scripting::tools::comparison::RunDifferences;
 use crate::scripting::tools::repl::{Evaluated, SOURCE_NAME};
 use crate::scripting::tools::testcases::render_named_action;
 
 pub type TrialOutcome = Result<HookRun, Box<RunFailure>>;
-
-/// Renders runs for programs: `{version, event, runs: [{script, function, actions, kept, log,
-/// reads, operations}], failures}`.
-pub fn trial_json(event: &Value, ends: &[TrialOutcome], sources: &[ScriptSource]) -> Value {
-    let runs: Vec<Value> = ends.iter().flatten().map(run_json).collect();
-    let failures = ends.iter().filter_map(|end| end.as_ref().err());
-    let failures: Vec<Value> = failures.map(|failure| failure_json(failure, sources)).collect();
-    let field = |name: &str| event.get(name).cloned().unwrap_or_default();
-    let event = json!({"id": field("id"), "type": field("type"), "merchant": field("merchant"),
-        "created": field("created")});
-    json!({ "version": 1, "event": event, "runs": runs, "failures": failures })
-}
-
-fn run_json(run: &HookRun) -> Value {
-    let actions: Vec<Value> = run.requests.iter().map(render_named_action).collect();
-    let kept: Map<String, Value> = run.kept.iter().cloned().collect();
-    let reads: Vec<Value> = run
-        .reads
-        .iter()
-        .map(|look| json!({"read": look.what, "arguments": look.arguments, "answer": look.answer}))
-        .collect();
-    json!({
-        "script": run.script,
-        "function": run.function,
-        "hash": run.hash,
-        "actions": actions,
-        "kept": kept,
-        "added": run.added.iter().cloned().collect::<Map<_, _>>(),
-        "log": run.log,
-        "reads": reads,
-        "operations": run.operations,
-    })
-}
-
-fn failure_json(failure: &RunFailure, sources: &[ScriptSource]) -> Value {
-    json!({
-        "script": failure.script,
-        "function": failure.function,
-        "why": failure.cause,
-        "log": failure.log,
-        "problem": failure.problem(sources),
-    })
-}
 
 pub fn run_text(run: &HookRun) -> String {
     let mut out = String::new();
@@ -132,22 +89,6 @@ fn request_lines<'a>(
     }
 }
 
-/// Renders one line's result for programs: `{value, actions, kept, log, reads}`.
-pub fn evaluated_json(done: &Evaluated) -> Value {
-    let kept: Map<String, Value> = done.stored.iter().cloned().collect();
-    let mut shown = requests_json(&done.actions, &kept);
-    if let Some(shown) = shown.as_object_mut() {
-        shown.insert("value".to_owned(), json!(done.value));
-        shown.insert("log".to_owned(), json!(done.log));
-        shown.insert("reads".to_owned(), json!(done.reads));
-    }
-    shown
-}
-
-pub fn requests_json(requests: &[ActionRequest], kept: &Map<String, Value>) -> Value {
-    json!({ "actions": requests.iter().map(render_named_action).collect::<Vec<Value>>(), "kept": kept })
-}
-
 pub fn typed_problem(typed: &str, problem: &PlacedIssue, look: OutputStyle) -> String {
     let sources = [diagnostic::source_of(SOURCE_NAME, Arc::from(typed))].into();
     diagnostic::text(std::slice::from_ref(problem), &sources, look)
@@ -194,17 +135,7 @@ fn serialize_differences<S: serde::Serializer>(
     found: &RunDifferences,
     out: S,
 ) -> Result<S::Ok, S::Error> {
-    let RunDifferences { added, removed: gone, changed, kept } = found;
-    let all = |wishes: &[_]| wishes.iter().map(render_named_action).collect::<Vec<Value>>();
-    let changed: Vec<Value> = changed
-        .iter()
-        .map(|(one, other)| json!({"before": render_named_action(one), "after": render_named_action(other)}))
-        .collect();
-    let kept: Vec<Value> = kept
-        .iter()
-        .map(|(script, key, one, other)| json!({"script": script, "key": key, "before": one, "after": other}))
-        .collect();
-    json!({"added": all(added), "gone": all(gone), "changed": changed, "kept": kept}).serialize(out)
+    DifferencesView::from(found).serialize(out)
 }
 
 /// Renders for people: each changed event as a diff, then the counts.

@@ -9,8 +9,8 @@
 use std::fs;
 use std::path::Path;
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::json;
 
 use crate::base::clock::{Clock, SystemClock};
 use crate::base::id::Key;
@@ -109,6 +109,12 @@ async fn waiting_reason(session: &StateSession, key: &Key) -> CommandResult<Opti
     Ok(found.map(|found| found.message).filter(|message| *message == waits))
 }
 
+/// Output of `approve -o json` for an application that is submitted once.
+#[derive(Debug, Serialize)]
+struct SubmissionApproval<'a> {
+    approved: &'a Key,
+}
+
 async fn run_submission(
     setup: &Context,
     mut session: StateSession,
@@ -125,7 +131,7 @@ async fn run_submission(
     }
     let next = if is_running { "the daemon continues" } else { "run `reckon apply` to continue" };
     let text = || format!("{} is approved and will be submitted once; {next}", key.short());
-    setup.out.finish(&json!({ "approved": key }), text)
+    setup.out.finish(&SubmissionApproval { approved: key }, text)
 }
 
 fn confirm_submission(out: Printer, (key, why): (&Key, &str), yes: bool) -> CommandResult<bool> {
