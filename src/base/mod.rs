@@ -12,6 +12,7 @@ pub mod folder;
 pub mod folder_location;
 pub mod hash;
 pub mod id;
+mod json_schema;
 pub mod local;
 pub mod masking;
 pub mod money;

@@ -8,6 +8,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::{DeserializeFromStr, SerializeDisplay};
 
@@ -62,7 +63,19 @@ fn did_you_mean(nearest: Option<Currency>) -> String {
 }
 
 /// An amount of one currency in its minor units; may be negative (a difference, a refund).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema
+)]
 #[serde(deny_unknown_fields)]
 pub struct Money {
     minor: i64,

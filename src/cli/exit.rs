@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::config::read::LoadError;
@@ -88,13 +89,13 @@ impl CommandFailure {
 }
 
 /// A failed command, for programs: written to standard error.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ErrorOutput<'a> {
     error: ErrorDetails<'a>,
 }
 
-#[derive(Debug, Serialize)]
-struct ErrorDetails<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ErrorDetails<'a> {
     /// The machine code: docs/reference/errors.md lists every one.
     code: &'a str,
     message: &'a str,

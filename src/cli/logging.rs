@@ -23,7 +23,7 @@ pub(crate) fn start(cli: &Cli) {
     let level = match (cli.global.verbose, &cli.command) {
         (0, CliCommand::Chaos(_)) => "off",
         (0, CliCommand::Run(_)) => {
-            "reckon::effects=info,reckon::resources=info,reckon::start=info,reckon::summary=info,warn"
+            "reckon::effects=info,reckon::resources=info,warn"
         }
         (0, _) => "warn",
         (1, _) => "reckon=info,warn",
@@ -41,7 +41,7 @@ pub(crate) fn start(cli: &Cli) {
 }
 
 /// Returns the format of the daemon's log; other commands log for people.
-pub(crate) fn format(cli: &Cli) -> LogFormat {
+fn format(cli: &Cli) -> LogFormat {
     if let CliCommand::Run(args) = &cli.command { args.log_format } else { LogFormat::Text }
 }
 

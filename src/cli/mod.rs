@@ -98,5 +98,12 @@ pub mod daemon {
 pub mod entry;
 pub mod exit;
 pub mod logging;
+/// Outputs for programs, with their shapes.
+pub mod outputs {
+    pub mod register;
+    pub mod shape;
+    #[cfg(test)]
+    mod tests;
+}
 pub mod print;
 pub mod remote;

@@ -8,10 +8,12 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use console::Term;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::args::output::Output;
+use crate::engine::protocol::views::Overview;
 use crate::render::diagnostic::OutputStyle;
 use crate::render::progress::without_bar;
 use crate::render::words::Screen;
@@ -33,6 +35,18 @@ pub(crate) fn use_color(asked: clap::ColorChoice) {
 /// Returns true if a stream shows colours by the rule of this process.
 pub(crate) fn is_colored(stream: &impl anstream::stream::RawStream) -> bool {
     anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never
+}
+
+/// One line of a process that serves: `run` and `sandbox`.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ServingLine<'a> {
+    /// The address of the emulator inside a daemon.
+    Sandbox(&'a str),
+    /// The address at which the process listens.
+    Listening(&'a str),
+    /// The status, when its counts changed and nothing is under way.
+    Overview(&'a Overview),
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use parking_lot::{Mutex, RwLock};
+use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 
@@ -37,7 +38,7 @@ const IMPORT_TRIES_MAX: u32 = 200;
 const IMPORT_PAUSE: Duration = Duration::from_millis(25);
 
 /// The configuration of a daemon: a part of `/api/v1/status`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ConfigurationView {
     /// Time since which the present one is in use.
     pub loaded: String,
@@ -47,7 +48,7 @@ pub struct ConfigurationView {
 }
 
 /// A configuration that the daemon read and does not use.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RefusedConfiguration {
     pub at: String,
     /// The problem, with its place in the file.

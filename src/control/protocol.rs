@@ -16,6 +16,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::hash::Digest;
@@ -125,7 +126,7 @@ impl ControlRequest {
 /// The response: `{"Ok": …}` or `{"Err": {code, message, help}}`.
 pub type Response = Result<Reply, ControlError>;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
 #[error("{message}")]
 pub struct ControlError {
     /// Machine-readable code: one of the constants of this type.

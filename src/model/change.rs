@@ -2,6 +2,7 @@
 //! falls due by it in a month, the limit that it exceeds, and the status of a removal or a rename.
 
 use chrono::{DateTime, NaiveDate, Utc};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::clock::timestamp;
@@ -9,7 +10,7 @@ use crate::base::id::{Key, Mode};
 use crate::base::money::Currency;
 use crate::base::wording::count_verb;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PlannedAction {
     #[serde(rename = "settled")]
@@ -33,7 +34,7 @@ impl PlannedAction {
 }
 
 /// An invoice that a new one replaces. The service cannot end it: anyone with its link can pay it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, derive_more::Display)]
 #[display(
     "old invoice {} stays payable; the new one is {source_id}",
     old_number.as_ref().or(old_id.as_ref()).map_or("(number unknown)", String::as_str)
@@ -56,7 +57,7 @@ pub struct MonthlyDue {
 }
 
 /// A limit that a step exceeds. Its sentence leaves the checksum of the plan out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, derive_more::Display)]
 #[display("{}", self.sentence("`reckon plan` shows the command"))]
 pub struct LimitExceeded {
     pub limit: String,
@@ -74,7 +75,7 @@ pub struct LimitExceeded {
     pub approvers: usize,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LimitScope {
     /// One amount by itself.
@@ -114,7 +115,7 @@ impl LimitExceeded {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Removal {
     Delete,

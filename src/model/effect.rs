@@ -11,6 +11,7 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -149,7 +150,7 @@ pub struct SingleUse {
 pub const PER_OCCURRENCE: &str = "collected_per_occurrence";
 
 /// Money that an effect moves, as an intent stores it. Its mode is the intent's.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RecordedMove {
     pub amount: Money,
     pub meaning: String,
@@ -161,7 +162,7 @@ impl From<&MoneyMove> for RecordedMove {
     }
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Exposure {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moves: Vec<RecordedMove>,
@@ -199,7 +200,7 @@ impl Exposure {
 }
 
 /// One planned effect, as limits and approvals see it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SpendRequest {
     pub key: Key,
     pub merchant: Key,
@@ -254,7 +255,7 @@ pub struct MoneyMove {
 }
 
 /// Quantities besides money that limits count.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExposureCounts {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub deletes: u32,

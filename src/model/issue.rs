@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::Key;
@@ -63,7 +64,7 @@ pub enum UnderlinedPart {
     Value,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     Error,
@@ -138,7 +139,7 @@ impl Issue {
 
 /// An issue with its place in a file, as `validate -o json` prints it (design.md part 4). Lines and
 /// columns count from 1, columns in characters; `length` is in characters too.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct PlacedIssue {
     /// The file, relative to the directory of `reckon.yaml`.
     pub file: String,
@@ -152,7 +153,7 @@ pub struct PlacedIssue {
     pub related: Vec<RelatedPlace>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct RelatedPlace {
     pub file: String,
     pub line: usize,
@@ -160,7 +161,7 @@ pub struct RelatedPlace {
     pub message: String,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProblemCounts {
     pub errors: usize,
     pub warnings: usize,

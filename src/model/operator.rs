@@ -10,6 +10,7 @@
 use std::path::Path;
 
 use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::clock::timestamp;
@@ -21,7 +22,7 @@ use crate::model::effect::SpendRequest;
 pub const REASON_LENGTH_MAX: usize = 500;
 
 /// Suspends a resource, or all of a merchant. Nothing new is sent; effects in progress are settled.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, derive_more::Display)]
 #[display(
     "{} was suspended by {actor} at {}{}: {reason}",
     key.short(), timestamp(at),
@@ -57,7 +58,7 @@ impl SuspensionRequest {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SuspensionResult {
     Suspended(Suspension),
@@ -67,7 +68,7 @@ pub enum SuspensionResult {
 }
 
 /// Cause that suspends a resource without a command of its own.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RemainingSuspension {
     /// `reckon.dev/suspend` in its document, at this file and line.
@@ -76,7 +77,7 @@ pub enum RemainingSuspension {
 }
 
 /// The selection of path arguments, `--target` and `--exclude`. The whole tree is read in any case.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StepSelection {
     /// Files and folders, relative to the folder of `reckon.yaml`.
     pub paths: Vec<String>,
@@ -106,14 +107,14 @@ impl StepSelection {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ceiling {
     pub mode: Mode,
     pub meaning: String,
     pub amount: Money,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanApproval {
     pub id: String,
     pub checksum: String,
@@ -126,7 +127,7 @@ pub struct PlanApproval {
     pub signed: Option<Box<ApprovalSignature>>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ApprovalSignature {
     /// The approval's file, from the top of the repository.
     pub file: String,

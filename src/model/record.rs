@@ -1,6 +1,7 @@
 //! Journal records: the one list of all kinds.
 
 use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::{IntentId, Key};
@@ -247,7 +248,7 @@ impl Record {
 }
 
 /// An exchange of the state's key; holds nothing of a key.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Rekeyed {
     /// The first exchange is 1.
     pub generation: u32,

@@ -3,12 +3,13 @@
 //! The service's own times and the allowed transitions of the status decide the order.
 
 use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// One version of an object, as an event showed it. No names, no addresses, no method.
 #[serde_with::skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RemoteObject {
     pub id: String,
     /// The first part of the types of its events: `transaction`, `recurring_charge.occurrence`.
@@ -31,7 +32,7 @@ pub struct RemoteObject {
     pub newest_event: Option<DateTime<Utc>>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Freshness {
     #[serde(rename = "news")]

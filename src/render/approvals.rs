@@ -1,6 +1,7 @@
 //! Renders approvals: a live binding for the person who approves it, an approval of a plan, and the
 //! approvals in signed commits.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::skip_serializing_none;
 
@@ -63,14 +64,14 @@ const WORD_WIDTH: usize = 10;
 const COMMIT_LENGTH: usize = 12;
 
 /// Every approval file, and the problems that invalidate all of them.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct SignedApprovalsView {
     /// Files, sorted by name.
     pub files: Vec<ApprovalFileView>,
     pub problems: Vec<PlacedIssue>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SignedFileStatus {
     Counts,
@@ -82,7 +83,7 @@ pub enum SignedFileStatus {
 }
 
 #[skip_serializing_none]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ApprovalFileView {
     /// Path from the folder of the configuration.
     pub file: String,

@@ -14,6 +14,7 @@ use miette::{
     Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError,
     MietteSpanContents, SourceCode, SourceSpan, SpanContents,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::model::issue::{PlacedIssue, ProblemCounts, RelatedPlace, Severity};
@@ -43,7 +44,7 @@ pub(super) fn source_of(name: &str, text: Arc<str>) -> (String, MaskedSource) {
 }
 
 /// Problems of files: the output of `validate -o json` and `hooks check -o json`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ProblemsView<'a> {
     version: u32,
     /// Documents or scripts that were checked.

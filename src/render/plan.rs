@@ -3,6 +3,7 @@
 
 use common::{before_after, notes, origin, symbol, unchangeable_fields};
 use owo_colors::Style;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::base::clock::timestamp;
@@ -94,7 +95,7 @@ fn step_block(out: &mut String, step: &StepView, screen: Screen) {
     }
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct SavedPlanView<'a> {
     version: u32,
     id: &'a str,

@@ -1,6 +1,7 @@
 //! Renders the reason for a resource's state: from the answer back to the line that requested it.
 
 use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -12,7 +13,7 @@ use crate::store::history::{EffectHistory, HistoryEntry, RecordRef};
 
 const LABEL_WIDTH: usize = 10;
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct WhyView {
     pub version: u32,
     /// Sentences about the argument, if it is not a resource itself.
@@ -28,7 +29,7 @@ pub struct WhyView {
     pub head: String,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ResourceHistoryView {
     pub key: Key,
     /// Effects, oldest first.
@@ -43,7 +44,7 @@ pub struct ResourceHistoryView {
     pub not_sent: Option<String>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct EffectHistoryView {
     pub intent: String,
     pub effect: String,
@@ -83,7 +84,7 @@ pub struct EffectHistoryView {
     pub author: Option<AuthorView>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ApprovalView {
     #[serde(rename = "stands")]
     pub record: RecordRef,
@@ -92,7 +93,7 @@ pub struct ApprovalView {
 }
 
 /// Last author of a line.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct AuthorView {
     pub name: String,
     pub email: String,

@@ -5,6 +5,7 @@ use std::any::TypeId;
 
 use rhai::packages::{Package, StandardPackage};
 use rhai::{Dynamic, Engine, EvalAltResult, NativeCallContext, OptimizationLevel, Position, Token};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::kinds::schema::kind::Privacy;
@@ -132,7 +133,7 @@ pub struct RunFailure {
     pub log: Vec<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureCause {
     /// The script is wrong, or threw an error itself.

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::effects::register::EFFECTS;
@@ -39,7 +40,7 @@ const GROUPS: [fn(&mut SimScript); 8] = [
 /// Runs that the search for a shorter script may take.
 const SHRINK_RUNS_MAX: u32 = 400;
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct SeedFailure {
     /// Seed of the run; `chaos --seed N --runs 1` repeats it.
     pub seed: u64,
@@ -49,7 +50,7 @@ pub struct SeedFailure {
     pub script: Vec<String>,
 }
 
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct ChaosReport {
     pub seed: u64,
     pub runs: u32,
@@ -192,7 +193,7 @@ impl fmt::Display for ChaosReport {
 /// table.
 pub const EXEMPT: &[(&str, &str)] = &[];
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct FaultCoverage {
     /// Faults by effect: `EFFECT: FAULT`.
     pub faults: BTreeMap<String, u32>,

@@ -1,6 +1,7 @@
 //! Explains a kind and its fields, from the kind's table and the schema of its types, and finds a
 //! field as people name it: `schedule.start`, `spec.schedule.start`, `line_items[0].description`.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -11,7 +12,7 @@ pub(crate) use crate::kinds::secrets::is_beneath;
 use crate::kinds::secrets::without_positions;
 
 /// A kind, or one of its fields.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Explanation {
     pub kind: &'static str,
     /// The path below `spec`; empty for the kind itself.

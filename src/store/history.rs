@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -29,14 +30,14 @@ use crate::store::journal::chain::Head;
 use crate::store::journal::read::{JournalReader, JournalSet};
 use crate::store::writer::core::{decode, decoded};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RecordRef {
     pub record: u64,
     /// The hash, which fixes everything before the record.
     pub hash: Digest,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HistoryEntry {
     #[serde(rename = "stands")]
     pub record_ref: RecordRef,

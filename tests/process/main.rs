@@ -45,6 +45,7 @@ mod links;
 mod messages;
 mod older_folds;
 mod page;
+mod outputs;
 mod prune;
 mod readme;
 mod reload;

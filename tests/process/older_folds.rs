@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::connection::Connection;
 use crate::control;
+use crate::outputs::schemas::satisfies;
 
 const CONFIG: &str = "apiVersion: reckon.dev/v1\nkind: Config\npartner: {name: acme}\n\
     service: {base_url: 'http://127.0.0.1:0', timeout: 2s}\ndoubt: {grace: 1s}\n\
@@ -255,14 +256,18 @@ async fn k11_runs_that_failed_for_good_are_taken_by_their_script() {
         assert_eq!(other.status.code(), Some(1), "{printed}");
         assert!(printed.contains("the script `other` has no failed hook run"), "{printed}");
     }
+    satisfies("events failed", &view);
     let dead = view["dead"].as_array().unwrap().len();
-    assert_eq!(place.view(&["events", "replay", "--script", "answers"]), json!({"hooks": dead}));
+    let replayed = place.view(&["events", "replay", "--script", "answers"]);
+    satisfies("events replay", &replayed);
+    assert_eq!(replayed, json!({"hooks": dead}));
     drop(daemon);
     // The hooks fail again, since the script is unchanged.
     let (daemon, view) = failed_for_good(&place).await;
     drop(daemon);
     let dead = view["dead"].as_array().unwrap().len();
     let forgotten = place.view(&["events", "failed", "--ack-script", "answers"]);
+    satisfies("events failed --ack-script", &forgotten);
     assert_eq!(forgotten, json!({"forgotten": dead}));
     assert_eq!(place.view(&["events", "failed"])["dead"], json!([]));
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::outputs::schemas::satisfies;
 use crate::support::shell;
 use crate::support::shell::{Shell, code, stderr, stdout};
 
@@ -143,6 +144,7 @@ impl House {
         let said = self.reckon(&["approve", "--signed", "-o", "json"]);
         assert!([0, 1].contains(&code(&said)), "{}", stderr(&said));
         let view = json(&said);
+        satisfies("approve --signed", &view);
         let files = view["files"].as_array().unwrap();
         let standing = files.iter().map(|file| file["standing"].as_str().unwrap().to_owned());
         let of_files = files.iter().filter_map(|file| file["problems"].as_array()).flatten();

@@ -14,7 +14,20 @@ pub struct NumberError {
 }
 
 /// Number of an intent, counted from 1 within one state directory. Written `i-000123`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema
+)]
 #[derive(derive_more::Display)]
 #[display("i-{_0:06}")]
 #[serde(transparent)]

@@ -5,6 +5,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::time::Instant;
 
@@ -33,8 +34,8 @@ use crate::store::journal::chain::Head;
 
 const TRIES_MAX: usize = 5;
 
-#[derive(Debug, Serialize)]
-struct BackupOutput {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct BackupOutput {
     backup: String,
     resources: usize,
     open_intents: usize,
@@ -175,8 +176,8 @@ fn mebibytes(bytes: u64) -> u64 {
     bytes.checked_shr(20).unwrap_or(0)
 }
 
-#[derive(Debug, Serialize)]
-struct RestoreOutput {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RestoreOutput {
     restored: Restored,
     records: u64,
     moved_aside: Option<String>,

@@ -5,6 +5,7 @@
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use zeroize::Zeroizing;
 
@@ -139,8 +140,8 @@ pub(crate) fn kind_row(name: &str) -> CommandResult<&'static KindRow> {
 
 const VALUE_BYTES_MAX: u64 = 64 * 1024;
 
-#[derive(Debug, Serialize)]
-struct SealOutput {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct SealOutput {
     r#for: String,
     field: String,
     age: String,

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -131,15 +132,15 @@ async fn replay(setup: &Context, id: &str) -> CommandResult {
 }
 
 /// Output of `events failed --ack -o json`.
-#[derive(Debug, Serialize)]
-struct AcknowledgeOutput {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct AcknowledgeOutput {
     /// Hook runs and actions that are no longer listed.
     forgotten: usize,
 }
 
 /// Output of `events replay -o json`.
-#[derive(Debug, Serialize)]
-struct ReplayOutput {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ReplayOutput {
     /// Hooks that will run again.
     hooks: usize,
 }
@@ -181,8 +182,8 @@ async fn tail(setup: &Context, args: &EventsListArgs) -> CommandResult {
 }
 
 /// Output of `events resync -o json`.
-#[derive(Debug, Serialize)]
-struct ResyncOutput<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ResyncOutput<'a> {
     since: String,
     merchants: &'a [ResyncedEvents],
 }

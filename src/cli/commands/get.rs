@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::base::id::{Key, Kind};
@@ -137,8 +138,8 @@ fn comparable(item: &ResourceView) -> ResourceView {
 }
 
 /// A line of `get --watch -o json`: a resource that the list no longer contains.
-#[derive(Debug, Serialize)]
-struct GoneResource<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct GoneResource<'a> {
     gone: &'a str,
 }
 

@@ -1,6 +1,7 @@
 //! `hooks check`, `hooks test`, `hooks doc`, `hooks list` and `hooks forget`. Only `hooks forget`
 //! changes the state; no command changes the service.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::base::folder_location::FolderLocation;
@@ -126,8 +127,8 @@ pub(crate) async fn list(setup: &Context) -> CommandResult {
 }
 
 /// Output of `hooks forget -o json`.
-#[derive(Debug, Serialize)]
-struct ForgottenScript<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ForgottenScript<'a> {
     script: &'a str,
     /// Events that waited for it.
     events: u64,

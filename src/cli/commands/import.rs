@@ -4,6 +4,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -78,8 +79,8 @@ const FOLDER: &str = "imported";
 /// Objects in one request, at most: the length of a request is limited.
 const AT_ONCE_MAX: usize = 100;
 
-#[derive(Debug, Default, Serialize)]
-struct ImportOutput {
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(crate) struct ImportOutput {
     written: Vec<PathBuf>,
     /// Objects that were taken over, or the reason why not.
     items: Vec<AdoptionReport>,

@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::base::clock::{Clock, SystemClock};
@@ -39,8 +40,8 @@ fn files() -> [(&'static str, String); 4] {
     ]
 }
 
-#[derive(Debug, Serialize)]
-struct InitOutput {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct InitOutput {
     made: Vec<PathBuf>,
     kept: Vec<PathBuf>,
 }
@@ -136,8 +137,8 @@ fn unknown_subject(text: &str, nearest: Option<&str>) -> CommandFailure {
 }
 
 /// Output of `init --empty-remote -o json`.
-#[derive(Debug, Serialize)]
-struct DisownOutput {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct DisownOutput {
     disowned: DisownPreview,
 }
 

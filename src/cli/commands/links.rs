@@ -10,6 +10,7 @@
 use std::io::{self, Read};
 
 use chrono::TimeDelta;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
@@ -36,14 +37,14 @@ use crate::kinds::schema::kind::SpecSchema;
 use crate::model::operator::{Rotation, RotationRequest, RotationStep, WebhookAddress};
 
 /// Output of `link -o json`.
-#[derive(Serialize)]
-struct LinkOutput<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct LinkOutput<'a> {
     link: &'a str,
 }
 
 /// Output of `attach -o json`: the name of the saved method.
-#[derive(Debug, Serialize)]
-struct AttachOutput<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct AttachOutput<'a> {
     attached: &'a str,
 }
 
@@ -169,22 +170,22 @@ pub(crate) fn make_link(
     Ok(Secret::from(setup.public_routes()?.intake_url(&base(setup)?, &link)))
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct EventUrls {
     partner: PartnerUrl,
     gateway: Vec<GatewayUrl>,
     applicants: Vec<ApplicantUrl>,
 }
 
-#[derive(Serialize, Deserialize)]
-struct PartnerUrl {
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct PartnerUrl {
     event_url: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     before: Option<String>,
 }
 
-#[derive(Serialize, Deserialize)]
-struct GatewayUrl {
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct GatewayUrl {
     merchant: String,
     mode: Mode,
     url: String,
@@ -197,8 +198,8 @@ requests! {
         Reply::Local(LocalReply(value)) => serde_json::from_value(value).ok();
 }
 
-#[derive(Serialize, Deserialize)]
-struct ApplicantUrl {
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct ApplicantUrl {
     application: String,
     url: String,
 }

@@ -2,6 +2,7 @@
 //! that were created again, and their settlement by a person. `suspend` and `resume`: stop new effects
 //! of a resource, and let them go on.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::base::clock::{Clock, SystemClock};
@@ -83,8 +84,8 @@ async fn list_intents(setup: &Context) -> CommandResult {
 }
 
 /// Output of `intents dismiss -o json`.
-#[derive(Debug, Serialize)]
-struct DismissOutput<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct DismissOutput<'a> {
     dismissed: IntentId,
     key: &'a Key,
 }

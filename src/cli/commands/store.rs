@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use chrono::TimeDelta;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::base::clock::{Clock, SystemClock, timestamp};
@@ -39,8 +40,8 @@ use crate::store::vault::upkeep::Gap;
 /// Interval at which old events are looked for.
 const LOOK_EVERY: Duration = Duration::from_hours(1);
 
-#[derive(Debug, Serialize)]
-struct CheckOutput {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct CheckOutput {
     records: u64,
     head: String,
     state_digest: String,
@@ -138,8 +139,8 @@ fn check_text(report: &CheckOutput) -> String {
     lines.join("\n")
 }
 
-#[derive(Debug, Serialize)]
-struct CompactOutput {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct CompactOutput {
     compacted: Option<Compacted>,
     snapshot_bytes: usize,
     segments: usize,
@@ -245,8 +246,8 @@ fn compaction_text(report: &CompactOutput) -> String {
 
 const NEW_KEY_FILE: &str = "reckon::rekey::key_file";
 
-#[derive(Debug, Serialize)]
-struct RekeyOutput {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RekeyOutput {
     rekeyed: Rekeyed,
     /// The file that holds the key now.
     key_file: PathBuf,

@@ -8,15 +8,15 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::sync::watch;
 
-use crate::cli::args::options::LogFormat;
+use crate::cli::args::output::Output;
 use crate::cli::commands::sandbox::command::EmbeddedSandbox;
 use crate::cli::context::open::Context;
 use crate::cli::exit::{CommandFailure, CommandResult};
-use crate::cli::print::Printer;
+use crate::cli::print::{Printer, ServingLine};
 use crate::control::handle::Control;
 use crate::engine::protocol::diagnostics::StatusView;
 use crate::engine::protocol::query::StatusQuery;
-use crate::engine::protocol::views::{Overview, ResourceView, StandingCounts};
+use crate::engine::protocol::views::{Overview, ResourceView};
 use crate::model::issue::PlacedIssue;
 use crate::model::plan::Standing;
 use crate::render;
@@ -34,7 +34,6 @@ pub(crate) fn announce(
     setup: &Context,
     embedded: Option<&EmbeddedSandbox>,
     address: SocketAddr,
-    format: LogFormat,
 ) -> CommandResult<()> {
     let service = embedded.map(|one| one.access.base_url.clone());
     let addresses = json!({"http": format!("http://{address}"), "sandbox": service});
@@ -43,24 +42,23 @@ pub(crate) fn announce(
         let what = format!("write {}: {error}", path.display());
         CommandFailure::environment("reckon::state::write", what)
     })?;
-    let (specs, state) = (setup.specs.display(), setup.state.display());
-    if format == LogFormat::Json {
-        let http = format!("http://{address}");
-        tracing::info!(target: "reckon::start", http, sandbox = service, %specs, %state, "started");
-        return Ok(());
+    if setup.out.form == Output::Text {
+        let (specs, state) = (setup.specs.display(), setup.state.display());
+        setup.out.text(&format!("specs     {specs}\nstate     {state}"))?;
     }
-    setup.out.text(&format!("specs     {specs}\nstate     {state}"))?;
     if let Some(service) = &service {
-        setup.out.text(&format!("sandbox   {service}\nmailbox   {service}{MAILBOX}"))?;
+        let text = || format!("sandbox   {service}\nmailbox   {service}{MAILBOX}");
+        setup.out.line(&ServingLine::Sandbox(service), text)?;
     }
-    setup.out.text(&format!("listening http://{address}"))
+    let url = format!("http://{address}");
+    setup.out.line(&ServingLine::Listening(&url), || format!("listening {url}"))
 }
 
 /// Reports each change of the counts when the engine is at rest, and the progress until then.
 pub(crate) async fn report(
     mut overviews: watch::Receiver<Overview>,
     control: Control,
-    (out, format): (Printer, LogFormat),
+    out: Printer,
 ) {
     let progress = RunProgress::default();
     let mut problems = KnownProblems::default();
@@ -77,7 +75,8 @@ pub(crate) async fn report(
             progress.clear();
         }
         if !working && told != Some(news) {
-            if summary(&now, out, format).is_err() {
+            let text = || render::overview::overview(&now);
+            if out.line(&ServingLine::Overview(&now), text).is_err() {
                 return;
             }
             // An engine that ends answers no more.
@@ -88,16 +87,6 @@ pub(crate) async fn report(
         }
         tokio::time::sleep(REPORT_EVERY).await;
     }
-}
-
-fn summary(now: &Overview, out: Printer, format: LogFormat) -> CommandResult<()> {
-    if format == LogFormat::Text {
-        return out.text(&render::overview::overview(now));
-    }
-    let StandingCounts { ready, waiting, changing, needs_attention, .. } = now.standings;
-    let Overview { resources, position, head, open_intents, .. } = now;
-    tracing::info!(target: "reckon::summary", resources, ready, waiting, changing, needs_attention, open_intents, position, head, "at rest");
-    Ok(())
 }
 
 /// One piece of news about what is not in order.

@@ -11,6 +11,7 @@ use tokio::task::JoinHandle;
 use crate::base::clock::{Clock, SystemClock};
 use crate::base::hash::Digest;
 use crate::cli::args::options::{Cli, LogFormat, RunArgs};
+use crate::cli::args::output::Output;
 use crate::cli::commands::sandbox::command::{self, EmbeddedSandbox, WebhookAddresses};
 use crate::cli::commands::signed::approval::keep_examining;
 use crate::cli::commands::store::{compaction, rekeyer, retention};
@@ -26,7 +27,6 @@ use crate::cli::daemon::report::{announce, report};
 use crate::cli::daemon::scripts::{read_scripts, watch_scripts};
 use crate::cli::daemon::targets::DaemonNotifier;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
-use crate::cli::logging;
 use crate::cli::print::Printer;
 use crate::control::handle::Control;
 use crate::control::socket::ControlSocket;
@@ -37,6 +37,10 @@ use crate::watch::files::FileWatch;
 use crate::watch::tree;
 
 pub(crate) async fn run(cli: &Cli, args: &RunArgs, out: Printer) -> CommandResult {
+    let out = match args.log_format {
+        LogFormat::Json => Printer { form: Output::Json, ..out },
+        LogFormat::Text => out,
+    };
     let first = Context::load(cli, out)?;
     let mut watch = FileWatch::new(vec![first.root.join(&*first.config.file)]);
     // Read again behind the begin of the watch: no change falls between the two.
@@ -107,11 +111,9 @@ async fn serve(
     reloader.follow(&now);
     let mut engine = prepare(parts, &now)?;
     let Configuration { setup, listeners, scripts } = now;
-    let format = logging::format(parts.cli);
-    let watched = (scripts.files, signalled.clone());
-    let tasks = start_tasks((&setup, format), &listeners, watched, &engine);
+    let tasks = start_tasks(&setup, &listeners, (scripts.files, signalled.clone()), &engine);
     let Listeners { sender, events, ready, ending, private, .. } = listeners;
-    announce(&setup, parts.embedded, private, format)?;
+    announce(&setup, parts.embedded, private)?;
     ready.send_replace(true);
     engine.read_in_background();
     engine.start_sweeps();
@@ -159,7 +161,7 @@ async fn run_until_replaced(
 }
 
 fn start_tasks(
-    (setup, format): (&Arc<Context>, LogFormat),
+    setup: &Arc<Context>,
     listeners: &Listeners,
     (scripts, signalled): (Digest, watch::Receiver<Option<Exit>>),
     engine: &Engine,
@@ -171,7 +173,7 @@ fn start_tasks(
     [
         tokio::spawn(watch_scripts(setup.clone(), scripts, sender(), scripts_over)),
         tokio::spawn(watch_tree(setup.specs.clone(), sender(), over)),
-        tokio::spawn(report(overviews, listeners.control.clone(), (setup.out, format))),
+        tokio::spawn(report(overviews, listeners.control.clone(), setup.out)),
         tokio::spawn(stop_at_signal(signalled, sender())),
     ]
 }

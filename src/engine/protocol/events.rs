@@ -2,6 +2,7 @@
 //! and addresses of payers stay sealed.
 
 use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::Key;
@@ -16,7 +17,7 @@ pub struct EventsWanted {
 }
 
 /// Events, and the state of their receiver.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EventsView {
     pub receivers: Vec<ReceiverView>,
     /// A message if the receiver was absent for a while before this process began.
@@ -32,7 +33,7 @@ pub struct EventsView {
     pub ignored: Vec<IgnoredView>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IgnoredView {
     /// Time of arrival.
     pub at: String,
@@ -40,7 +41,7 @@ pub struct IgnoredView {
     pub reason: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReceiverView {
     pub merchant: String,
     /// Seconds since the newest event, by the service's clock and ours.
@@ -50,7 +51,7 @@ pub struct ReceiverView {
     pub ledger: EventLedger,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EventView {
     pub merchant: String,
     pub id: String,
@@ -85,7 +86,7 @@ pub struct ResyncEvents {
 }
 
 /// The content of one merchant's list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ResyncedEvents {
     pub merchant: String,
     /// Events that the service listed.

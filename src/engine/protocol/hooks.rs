@@ -1,5 +1,6 @@
 //! The state of hooks and their scripts, their data against its bounds, and the data of a trial run.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::Key;
@@ -8,7 +9,7 @@ use crate::model::events::event::EventLedger;
 use crate::model::events::hook_run::ActionOutcome;
 use crate::model::events::scripts::ScriptValuesSize;
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HooksView {
     pub scripts: Vec<String>,
     /// SHA-256 of the set in use; `None`: no good set was found yet.
@@ -35,7 +36,7 @@ pub struct HooksView {
 }
 
 /// Counts of hooks' open entries: lists contain the first of each.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HookTotals {
     pub waiting: u64,
     pub failed: u64,
@@ -43,7 +44,7 @@ pub struct HookTotals {
 }
 
 /// An action that ended without being done, as far as is known.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FailedActionView {
     pub merchant: String,
     pub event: String,
@@ -57,7 +58,7 @@ pub struct FailedActionView {
     pub help: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ActionView {
     pub merchant: String,
     pub event: String,
@@ -76,7 +77,7 @@ pub struct ActionView {
     pub waits: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FailedRunView {
     pub merchant: String,
     pub event: String,
@@ -88,7 +89,7 @@ pub struct FailedRunView {
 }
 
 /// A script that the state knows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScriptView {
     pub script: String,
     /// Start of its use.
@@ -107,7 +108,7 @@ pub struct ScriptView {
 }
 
 /// Growing data, against its bounds.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct QuotasView {
     /// Keys and bytes that all scripts keep together.
@@ -122,7 +123,7 @@ pub struct QuotasView {
     pub merchants: Vec<MerchantQuota>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct MerchantQuota {
     pub merchant: String,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_with::skip_serializing_none;
@@ -16,7 +17,7 @@ use crate::model::effect::PER_OCCURRENCE;
 use crate::model::intent::{Cause, Intent, IntentState};
 use crate::store::read_model::model::{ReadModel, ReadModelError};
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IntentView {
     pub id: String,
     pub key: Key,
@@ -38,7 +39,7 @@ pub struct IntentView {
 
 /// The known parts of an effect without a known result, and the places where it would show.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IntentEvidence {
     pub target: Option<String>,
     /// The expected values of its answer for money and state; nothing private.
@@ -69,7 +70,7 @@ const ASKED: [&str; 9] = [
     "schedule",
 ];
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IntentsView {
     /// Intents that are not closed, oldest first.
     pub items: Vec<IntentView>,
@@ -84,7 +85,7 @@ pub struct IntentsView {
     pub last_resort: Option<DisownPreview>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RemadeView {
     /// The intent whose result is not known.
     pub intent: String,
@@ -150,7 +151,7 @@ fn caused_by(cause: &Cause) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UnknownObjectView {
     pub id: String,
     pub list: String,
@@ -163,7 +164,7 @@ pub struct UnknownObjectView {
 }
 
 /// Every object with an unknown mark that one command would disown.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DisownPreview {
     pub command: String,
     pub objects: Vec<DisownedView>,
@@ -174,7 +175,7 @@ pub struct DisownPreview {
 }
 
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DisownedView {
     pub id: String,
     pub list: String,

@@ -2,6 +2,7 @@
 //! [`crate::engine::commands::intake`] decides about links and tokens.
 
 use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_with::skip_serializing_none;
 
@@ -99,7 +100,7 @@ pub type PageLink = Option<Secret>;
 pub struct SecretLink(#[serde(serialize_with = "serialize_exposed")] pub Secret);
 
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PaymentsView {
     /// The newest try to collect money; `None` until an event reports one.
     pub last: Option<PaymentView>,
@@ -111,7 +112,7 @@ pub struct PaymentsView {
 
 /// One try to collect money.
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PaymentView {
     /// The transaction, or the occurrence.
     pub id: String,

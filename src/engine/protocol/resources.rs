@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::{DeserializeFromStr, SerializeDisplay};
 
@@ -99,7 +100,7 @@ impl LabelTerm {
 }
 
 /// The selected resources in the order of their keys: `get -o json` and `/api/v1/resources`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ResourceList {
     pub items: Vec<ResourceView>,
     /// Number of selected resources, listed or not.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_with::skip_serializing_none;
@@ -23,7 +24,7 @@ use crate::policy::PolicyRules;
 pub const CHECKSUM_SHORT: usize = 16;
 
 /// Overview of the whole state: `/api/v1/status`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Overview {
     pub resources: usize,
     pub ready: usize,
@@ -77,7 +78,7 @@ impl Overview {
 
 /// One resource: an item of `/api/v1/resources` (design.md part 4).
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ResourceView {
     pub kind: String,
     pub namespace: String,
@@ -146,7 +147,7 @@ impl ResourceView {
 }
 
 /// Confidence in the known state of an object (design.md part 3, Kinds without read-back).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
     /// It was read since, and its visible part is as applied.
@@ -157,7 +158,7 @@ pub enum Confidence {
     CannotBeVerified,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ListReadView {
     pub merchant: String,
     pub list: String,
@@ -166,7 +167,7 @@ pub struct ListReadView {
 }
 
 /// The plan and its basis: `plan -o json` and `/api/v1/plan` (design.md part 4).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanView {
     pub version: u32,
     /// State of the tree: a missing document counts only if every file parsed.
@@ -215,7 +216,7 @@ impl PlanView {
 }
 
 /// Two trees that are compared without a service: `plan --against`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Against {
     /// The commit that is assumed to be applied.
     pub before: String,
@@ -223,7 +224,7 @@ pub struct Against {
     pub after: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepView {
     pub kind: String,
     pub namespace: String,
@@ -266,7 +267,7 @@ pub struct StepView {
 }
 
 /// An amount of money and its purpose.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct MoneyView {
     /// ISO 4217.
     pub currency: String,
@@ -280,7 +281,7 @@ pub(crate) fn is_zero<T: Default + PartialEq>(count: &T) -> bool {
     *count == T::default()
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DueView {
     /// The month: `2030-01`.
     pub month: String,
@@ -295,7 +296,7 @@ pub struct DueView {
     pub difference: i64,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TrafficView {
     /// Merchants whose calls the service throttles; the partner's own calls count as one.
     #[serde(default)]
@@ -308,7 +309,7 @@ pub struct TrafficView {
     pub silent: Vec<DownHostView>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DownHostView {
     pub host: String,
     /// Start of the failures.

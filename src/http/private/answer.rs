@@ -11,6 +11,7 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::stream::unfold;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::{Mutex, Semaphore, watch};
 
@@ -117,8 +118,14 @@ pub(crate) fn text(body: String) -> Response {
     (form, body).into_response()
 }
 
+/// The body of an answer to a request that fails.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ApiError<'a> {
+    error: &'a ControlError,
+}
+
 pub(crate) fn error(status: StatusCode, error: &ControlError) -> Response {
-    json(status, &serde_json::json!({ "error": error }))
+    json(status, &ApiError { error })
 }
 
 pub(crate) fn refuse(

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::control::handle::ConfigurationView;
@@ -12,7 +13,7 @@ use crate::engine::protocol::views::{Overview, ResourceView};
 use crate::model::issue::{PlacedIssue, ProblemCounts};
 
 /// The engine's status, its overview at the top level, with what the server knows.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct StatusBody {
     version: &'static str,
     /// The daemon's time: ages are relative to it.

@@ -6,6 +6,7 @@
 //! A partner's webhook about an application is a hint, too, and is stored before its answer.
 
 use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::hash::Digest;
@@ -37,7 +38,7 @@ pub enum WebhookContent {
 }
 
 /// The way in which an event was read from the service.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Via {
     Poll,
@@ -116,7 +117,7 @@ pub enum EventStatus {
     Verified(Box<VerifiedEvent>),
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct EventLedger {
     /// Recorded webhooks. A webhook of a known event is answered, and not recorded.

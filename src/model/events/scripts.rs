@@ -2,6 +2,7 @@
 //! scripts keep between runs, with their size limits.
 
 use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -17,7 +18,7 @@ pub const BYTES_MAX: u64 = 8 << 20;
 pub const ALL_KEYS_MAX: u64 = 100_000;
 pub const ALL_BYTES_MAX: u64 = 64 << 20;
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScriptValuesSize {
     pub keys: u64,
     pub bytes: u64,

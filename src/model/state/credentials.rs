@@ -10,6 +10,7 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -31,7 +32,7 @@ pub struct MerchantBinding {
     pub public_keys: BTreeSet<PublicKey>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LiveBinding {
     pub merchant: Key,
     pub application: Key,
@@ -49,7 +50,7 @@ impl LiveBinding {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BindingApproval {
     /// The approved binding; the approval is valid for no other.
     pub binding: LiveBinding,

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -58,7 +59,7 @@ pub fn vanished_reason(known: &Observed) -> Option<&str> {
 }
 
 /// One field before and after, private values masked.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FieldChange {
     pub path: String,
     /// The value that was put on the service; null without one.
@@ -152,7 +153,7 @@ pub struct AdoptRequest {
     pub write: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AdoptionReport {
     pub key: Key,
     pub remote_id: RemoteId,
@@ -165,7 +166,7 @@ pub struct AdoptionReport {
     pub unverified_fields: Vec<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AdoptionStatus {
     Adopted,
@@ -193,7 +194,7 @@ pub enum ForgetRequest {
     Object(RemoteId),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ForgetResult {
     /// The resource is unmanaged; its object, where it had one, is unchanged.

@@ -4,13 +4,14 @@
 //! Retention drops settled events once they are old enough.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
 
 /// Record that a backup replaced a lost state.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Restored {
     /// The number of the epoch: one more than the backup's own.
     pub epoch: u32,
@@ -107,7 +108,7 @@ fn format_minute(at: &DateTime<Utc>) -> String {
 }
 
 /// The record behind a snapshot: from here on the chain continues from the snapshot.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Compacted {
     pub sequence: u64,
     /// Hash of that record, which the snapshot replaces.

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -94,7 +95,7 @@ pub fn typed_problem(typed: &str, problem: &PlacedIssue, look: OutputStyle) -> S
     diagnostic::text(std::slice::from_ref(problem), &sources, look)
 }
 
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct HooksDiff {
     pub version: u8,
     pub since: String,
@@ -112,7 +113,7 @@ pub struct HooksDiff {
     pub items: Vec<EventDiff>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct EventDiff {
     pub event: String,
     #[serde(rename = "type")]
@@ -123,6 +124,7 @@ pub struct EventDiff {
     #[serde(rename = "reads_of_now")]
     pub present_reads: usize,
     #[serde(serialize_with = "serialize_differences")]
+    #[schemars(with = "DifferencesView")]
     pub differences: RunDifferences,
     /// Scripts that fail only now, with their messages.
     pub fails: Vec<(String, String)>,

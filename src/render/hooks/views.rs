@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -22,7 +23,7 @@ use crate::scripting::tools::repl::Evaluated;
 use crate::scripting::tools::testcases::{CaseResult, render_named_action};
 
 /// Output of `hooks list -o json`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ScriptsView<'a> {
     pub version: u32,
     pub scripts: &'a [ScriptView],
@@ -30,7 +31,7 @@ pub struct ScriptsView<'a> {
 }
 
 /// Output of `hooks test -o json`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct CaseResultsView<'a> {
     version: u32,
     cases: usize,
@@ -45,7 +46,7 @@ impl<'a> CaseResultsView<'a> {
 }
 
 /// Output of `hooks try -o json`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct TrialView<'a> {
     version: u32,
     event: TrialEvent<'a>,
@@ -53,7 +54,7 @@ pub struct TrialView<'a> {
     failures: Vec<TrialFailureView<'a>>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct TrialEvent<'a> {
     id: Option<&'a str>,
     r#type: Option<&'a str>,
@@ -62,7 +63,7 @@ struct TrialEvent<'a> {
 }
 
 /// A run of one script, of which nothing is done.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct TrialRunView<'a> {
     script: &'a str,
     function: &'a str,
@@ -78,7 +79,7 @@ struct TrialRunView<'a> {
     operations: u64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct TrialRead<'a> {
     read: &'a str,
     arguments: &'a Value,
@@ -86,7 +87,7 @@ struct TrialRead<'a> {
     answer: &'a Digest,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct TrialFailureView<'a> {
     script: &'a str,
     function: &'a str,
@@ -142,7 +143,7 @@ impl<'a> TrialFailureView<'a> {
 }
 
 /// One line of `hooks repl -o json`: the answer to one input.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ReplLine {
     Evaluated {
@@ -160,7 +161,7 @@ pub enum ReplLine {
     Refused { problem: ReplRefusal },
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ReplRefusal {
     pub message: String,
 }
@@ -187,7 +188,7 @@ impl From<&Evaluated> for ReplLine {
 }
 
 /// Differences between two sets of runs.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct DifferencesView {
     added: Vec<Value>,
     gone: Vec<Value>,
@@ -195,13 +196,13 @@ pub struct DifferencesView {
     kept: Vec<ChangedKeptValue>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct ChangedAction {
     before: Value,
     after: Value,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct ChangedKeptValue {
     script: String,
     key: String,
@@ -234,7 +235,7 @@ impl From<&RunDifferences> for DifferencesView {
 }
 
 /// Output of `hooks doc -o json`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct HookDocView {
     version: u32,
     events: Vec<EventDoc>,
@@ -242,7 +243,7 @@ pub struct HookDocView {
     functions: Vec<FunctionDoc>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct EventDoc {
     r#type: &'static str,
     function: String,
@@ -250,13 +251,13 @@ struct EventDoc {
     doc: &'static str,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct EventFieldDoc {
     name: &'static str,
     doc: &'static str,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct FunctionDoc {
     name: &'static str,
     usage: String,
@@ -267,13 +268,13 @@ struct FunctionDoc {
     options: Vec<OptionDoc>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct ArgumentDoc {
     name: &'static str,
     takes: &'static str,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct OptionDoc {
     name: &'static str,
     takes: &'static str,

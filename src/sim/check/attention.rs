@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::SerializeDisplay;
 
@@ -42,7 +43,7 @@ pub const PROVABLE: &[&str] = &[
     "recurring.delete",
 ];
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct AttentionShare {
     pub intents: u32,
     /// Intents that were ever on hold because their result could not be proved.
@@ -51,6 +52,7 @@ pub struct AttentionShare {
     /// another state did meanwhile.
     pub after_a_loss: u32,
     /// `needed_a_person` in percent of `intents`, with two decimals, rounded down.
+    #[schemars(with = "String")]
     pub percent: SharePercent,
     /// Intents that were on hold because the answer named another amount.
     pub other_amount: u32,

@@ -14,6 +14,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::hash::Digest;
@@ -175,7 +176,7 @@ pub(crate) fn read_manifest(path: &Path) -> Result<BackupManifest, BackupError> 
 
 pub const VERSION: u32 = 1;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BackupManifest {
     pub version: u32,
     pub program: String,
@@ -195,7 +196,7 @@ pub struct BackupManifest {
     pub files: Vec<BackupFile>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BackupFile {
     /// `journal/…`, `archive/…` or `vault/…`.
     pub name: String,

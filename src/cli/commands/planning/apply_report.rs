@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::mpsc;
 
@@ -24,8 +25,8 @@ use crate::model::operator::StepSelection;
 use crate::render;
 
 /// Output of `apply -o json`: the remaining plan and the effects that were done.
-#[derive(Debug, Serialize)]
-struct ApplyOutput<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ApplyOutput<'a> {
     #[serde(flatten)]
     plan: &'a PlanView,
     done: &'a [EffectReport],

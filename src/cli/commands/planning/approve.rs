@@ -9,6 +9,7 @@
 use std::fs;
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -110,8 +111,8 @@ async fn waiting_reason(session: &StateSession, key: &Key) -> CommandResult<Opti
 }
 
 /// Output of `approve -o json` for an application that is submitted once.
-#[derive(Debug, Serialize)]
-struct SubmissionApproval<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct SubmissionApproval<'a> {
     approved: &'a Key,
 }
 

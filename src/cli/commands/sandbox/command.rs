@@ -24,7 +24,7 @@ use crate::cli::context::open::Context;
 use crate::cli::context::secrets::OpenedSecrets;
 use crate::cli::context::state_handle::Embedded;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
-use crate::cli::print::Printer;
+use crate::cli::print::{Printer, ServingLine};
 use crate::config::setting::ProcessEnv;
 use crate::engine::handles::shared::{PartnerAccess, SecretError, SecretResolver};
 use crate::http::public::public_routes::PublicRoutes;
@@ -69,7 +69,8 @@ pub(crate) async fn run(cli: &Cli, args: &SandboxArgs, out: Printer) -> CommandR
         machine::stop().await;
     });
     let running = running.map_err(cannot_listen)?;
-    out.text(&format!("listening {}", running.url))?;
+    let line = ServingLine::Listening(&running.url);
+    out.line(&line, || format!("listening {}", running.url))?;
     if let Some(ca) = &running.ca {
         out.note(&format!("authority {}", ca.display()));
     }
