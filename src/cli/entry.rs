@@ -37,7 +37,8 @@ pub fn main() -> u8 {
     machine::harden_process();
     crate::client::transport::install_crypto();
     let out = Printer::new(cli.global.output.common());
-    let out = Printer { details: cli.global.verbose > 0, ..out };
+    let report = cli.global.output.report();
+    let out = Printer { report, details: cli.global.verbose > 0, ..out };
     if let CliCommand::Chaos(args) = &cli.command {
         // The simulator brings its own runtime and its own time.
         return exit_code(run_simulator(args, out), out);
@@ -165,11 +166,21 @@ pub(crate) async fn run_command(cli: &Cli, out: Printer) -> CommandResult {
     }
 }
 
-/// Refuses the forms of lists for commands that print no list of resources.
+/// Refuses the forms of lists for commands that print no list of resources, and the forms of
+/// findings for commands that have none.
 fn check_output(cli: &Cli) -> CommandResult<()> {
     let is_list = matches!(cli.global.output, OutputForm::List(_));
     if is_list && !matches!(cli.command, CliCommand::Get(_)) {
         let what = "-o wide, name and csv are forms of `reckon get` alone";
+        return Err(CommandFailure::input("reckon::usage::output", what)
+            .help("write -o text, json or yaml"));
+    }
+    let has_findings = match &cli.command {
+        CliCommand::Plan(args) => args.command.is_none(),
+        command => matches!(command, CliCommand::Validate(_)),
+    };
+    if cli.global.output.report().is_some() && !has_findings {
+        let what = "-o sarif, junit, github and gitlab are forms of `reckon validate` and `reckon plan` alone";
         return Err(CommandFailure::input("reckon::usage::output", what)
             .help("write -o text, json or yaml"));
     }

@@ -12,10 +12,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::exit::{CommandFailure, CommandResult, Exit};
-use crate::cli::args::output::Output;
+use crate::cli::args::output::{Output, ReportForm};
 use crate::engine::protocol::views::Overview;
+use crate::model::issue::ProblemCounts;
+use crate::render;
 use crate::render::diagnostic::OutputStyle;
 use crate::render::progress::without_bar;
+use crate::render::reports::findings::Findings;
+use crate::render::reports::{annotations, junit, sarif};
 use crate::render::words::Screen;
 
 /// Columns at which diagnostics are wrapped.
@@ -57,6 +61,8 @@ pub(crate) struct Printer {
     /// True if a person at the terminal can answer.
     pub interactive: bool,
     pub width: usize,
+    /// The form of findings, for the programs that show them beside a change.
+    pub report: Option<ReportForm>,
     /// True if each step of a large plan is shown.
     pub details: bool,
 }
@@ -70,6 +76,7 @@ impl Printer {
             screen: Screen { color, width },
             interactive: io::stdin().is_terminal() && io::stderr().is_terminal(),
             width: WIDTH,
+            report: None,
             details: false,
         }
     }
@@ -88,8 +95,8 @@ impl Printer {
     ) -> CommandResult<()> {
         match self.form {
             Output::Text | Output::Markdown => self.text(&text()),
-            Output::Json => self.text(&crate::render::json(value)),
-            Output::Yaml => self.text(&crate::render::yaml(value)),
+            Output::Json => self.text(&render::json(value)),
+            Output::Yaml => self.text(&render::yaml(value)),
         }
     }
 
@@ -101,11 +108,26 @@ impl Printer {
         text: impl FnOnce() -> String,
     ) -> CommandResult<()> {
         match self.form {
-            Output::Json | Output::Yaml => self.text(&crate::render::json_line(value)),
-            Output::Text | Output::Markdown | Output::Wide | Output::Name | Output::Csv => {
-                self.text(&text())
-            }
+            Output::Json | Output::Yaml => self.text(&render::json_line(value)),
+            Output::Text | Output::Markdown => self.text(&text()),
         }
+    }
+
+    /// Prints findings as a report; returns false where the form is none.
+    pub(crate) fn report(self, findings: impl FnOnce() -> Findings) -> CommandResult<bool> {
+        let Some(form) = self.report else { return Ok(false) };
+        let render: fn(&Findings) -> String = match form {
+            ReportForm::Sarif => |findings| render::json(&sarif::log(findings)),
+            ReportForm::Junit => junit::report,
+            ReportForm::Github => annotations::github,
+            ReportForm::Gitlab => |findings| render::json(&annotations::gitlab(findings)),
+        };
+        let findings = findings();
+        if !findings.omitted.is_zero() {
+            let ProblemCounts { errors, warnings } = findings.omitted;
+            self.note(&format!("not listed: {errors} errors, {warnings} warnings"));
+        }
+        self.text(&render(&findings)).map(|()| true)
     }
 
     pub(crate) fn finish<T: Serialize>(

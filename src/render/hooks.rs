@@ -15,6 +15,7 @@ use crate::model::events::hook_run::FAILED_MAX;
 use crate::model::events::scripts::{BYTES_MAX, KEYS_MAX};
 use crate::model::issue::{PlacedIssue, Severity};
 use crate::render::diagnostic::{self, OutputStyle};
+use crate::render::reports::junit::{self, TestCase, TestOutcome};
 use crate::render::words::{clean, push_line};
 use crate::scripting::language::source::ScriptFolder;
 use crate::scripting::tools::testcases::CaseResult;
@@ -68,42 +69,15 @@ fn failed_count(verdicts: &[CaseResult]) -> usize {
 
 /// Renders one suite, with one `testcase` for each case.
 pub fn junit(verdicts: &[CaseResult]) -> String {
-    let failed = failed_count(verdicts);
-    let mut out = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"hooks\" tests=\"{}\" failures=\"{failed}\">\n",
-        verdicts.len()
-    );
-    for CaseResult { script, case, difference: trouble } in verdicts {
-        let (script, case) = (escape_xml(script), escape_xml(case));
-        let line = match trouble {
-            None => format!("  <testcase classname=\"{script}\" name=\"{case}\"/>\n"),
-            Some(text) => format!(
-                "  <testcase classname=\"{script}\" name=\"{case}\">\n    <failure message=\"not as expected\">{}</failure>\n  \
-                 </testcase>\n",
-                escape_xml(text)
-            ),
-        };
-        out.push_str(&line);
-    }
-    out.push_str("</testsuite>\n");
-    out
-}
-
-/// Escapes characters that XML reserves, and replaces those that it cannot hold.
-fn escape_xml(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for found in text.chars() {
-        match found {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\n' | '\t' => out.push(found),
-            _ if found.is_control() => out.push('\u{fffd}'),
-            _ => out.push(found),
-        }
-    }
-    out
+    let case = |CaseResult { script, case, difference }: &CaseResult| TestCase {
+        class: script.clone(),
+        name: case.clone(),
+        outcome: match difference {
+            None => TestOutcome::Passed,
+            Some(text) => TestOutcome::Failed("not as expected", text.clone()),
+        },
+    };
+    junit::suite("hooks", &verdicts.iter().map(case).collect::<Vec<_>>())
 }
 
 /// Renders all scripts, one line each; an absent or stopped one also with the way out.

@@ -15,6 +15,16 @@ pub mod overview;
 pub mod page;
 pub mod plan;
 pub mod progress;
+/// Findings of files and plans for the programs that show them beside a change.
+pub mod reports {
+    pub mod annotations;
+    pub mod findings;
+    mod fingerprint;
+    pub mod junit;
+    pub mod sarif;
+    #[cfg(test)]
+    mod tests;
+}
 pub mod resource_list;
 pub mod resources;
 mod standing;

@@ -49,6 +49,7 @@ mod outputs;
 mod prune;
 mod readme;
 mod reload;
+mod reports;
 mod sandbox_kill;
 mod scenarios;
 mod server;

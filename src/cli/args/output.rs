@@ -1,4 +1,4 @@
-//! The forms of the output, as `-o` parses them: those of every command, and those of lists.
+//! The forms of the output, as `-o` parses them: those of every command, of lists, and of findings.
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
@@ -27,20 +27,38 @@ pub enum ListForm {
     Csv,
 }
 
+/// A form of the findings of `validate` and `plan`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ReportForm {
+    /// SARIF 2.1.0, for code hosts and editors (validate and plan alone).
+    Sarif,
+    /// `JUnit` XML, for reports of tests (validate and plan alone).
+    Junit,
+    /// Workflow commands that annotate a change on GitHub (validate and plan alone).
+    Github,
+    /// Code Quality of GitLab (validate and plan alone).
+    Gitlab,
+}
+
 /// The argument of `-o`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputForm {
     Common(Output),
     List(ListForm),
+    Report(ReportForm),
 }
 
 impl OutputForm {
-    /// Returns the form of messages and of results other than lists: a list is text.
+    /// Returns the form of messages and of results other than lists and findings: text for these.
     pub fn common(self) -> Output {
         match self {
             Self::Common(form) => form,
-            Self::List(_) => Output::Text,
+            Self::List(_) | Self::Report(_) => Output::Text,
         }
+    }
+
+    pub fn report(self) -> Option<ReportForm> {
+        if let Self::Report(form) = self { Some(form) } else { None }
     }
 }
 
@@ -54,6 +72,10 @@ impl ValueEnum for OutputForm {
             Self::List(ListForm::Wide),
             Self::List(ListForm::Name),
             Self::List(ListForm::Csv),
+            Self::Report(ReportForm::Sarif),
+            Self::Report(ReportForm::Junit),
+            Self::Report(ReportForm::Github),
+            Self::Report(ReportForm::Gitlab),
         ]
     }
 
@@ -61,6 +83,7 @@ impl ValueEnum for OutputForm {
         match self {
             Self::Common(form) => form.to_possible_value(),
             Self::List(form) => form.to_possible_value(),
+            Self::Report(form) => form.to_possible_value(),
         }
     }
 }
@@ -72,6 +95,7 @@ mod tests {
     #[test]
     fn each_form_is_parsed_by_its_name() {
         let forms = Output::value_variants().len() + ListForm::value_variants().len();
+        let forms = forms + ReportForm::value_variants().len();
         assert_eq!(OutputForm::value_variants().len(), forms);
         for form in OutputForm::value_variants() {
             let name = form.to_possible_value().unwrap().get_name().to_owned();

@@ -82,7 +82,7 @@ pub(crate) async fn unknown_resource(setup: &Context, key: &Key) -> CommandFailu
 fn print(list: &ResourceList, out: Printer, form: OutputForm) -> CommandResult<()> {
     let table = |is_wide| resource_list::table(list, out.screen, is_wide);
     match form {
-        OutputForm::Common(_) => out.result(list, || table(false)),
+        OutputForm::Common(_) | OutputForm::Report(_) => out.result(list, || table(false)),
         OutputForm::List(ListForm::Wide) => out.text(&table(true)),
         OutputForm::List(ListForm::Name) => out.text(&resource_list::names(list)),
         OutputForm::List(ListForm::Csv) => {

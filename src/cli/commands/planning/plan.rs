@@ -39,6 +39,7 @@ use crate::model::operator::StepSelection;
 use crate::plan::state_view::PlannerSettings;
 use crate::policy::PolicyRules;
 use crate::render;
+use crate::render::reports::findings::Findings;
 use crate::spec::tree::attachments::AttachmentFolder;
 use crate::spec::tree::loader::Loader;
 
@@ -127,6 +128,9 @@ async fn read_again(session: &mut StateSession, fresh: RefreshOptions) -> Comman
 }
 
 pub(crate) fn show(plan: &PlanView, out: Printer) -> CommandResult<()> {
+    if out.report(|| Findings::of_plan(plan))? {
+        return Ok(());
+    }
     if out.form == Output::Markdown {
         return out.text(&render::plan::markdown(plan));
     }
