@@ -22,9 +22,7 @@ use crate::render::words::Screen;
 pub(crate) fn start(cli: &Cli) {
     let level = match (cli.global.verbose, &cli.command) {
         (0, CliCommand::Chaos(_)) => "off",
-        (0, CliCommand::Run(_)) => {
-            "reckon::effects=info,reckon::resources=info,warn"
-        }
+        (0, CliCommand::Run(_)) => "reckon::effects=info,reckon::resources=info,warn",
         (0, _) => "warn",
         (1, _) => "reckon=info,warn",
         (2, _) => "reckon=debug,info",

@@ -18,7 +18,7 @@ use crate::model::issue::ProblemCounts;
 use crate::render;
 use crate::render::diagnostic::OutputStyle;
 use crate::render::progress::without_bar;
-use crate::render::reports::findings::Findings;
+use crate::render::reports::findings::ReportFindings;
 use crate::render::reports::{annotations, junit, sarif};
 use crate::render::words::Screen;
 
@@ -114,9 +114,9 @@ impl Printer {
     }
 
     /// Prints findings as a report; returns false where the form is none.
-    pub(crate) fn report(self, findings: impl FnOnce() -> Findings) -> CommandResult<bool> {
+    pub(crate) fn report(self, findings: impl FnOnce() -> ReportFindings) -> CommandResult<bool> {
         let Some(form) = self.report else { return Ok(false) };
-        let render: fn(&Findings) -> String = match form {
+        let render: fn(&ReportFindings) -> String = match form {
             ReportForm::Sarif => |findings| render::json(&sarif::log(findings)),
             ReportForm::Junit => junit::report,
             ReportForm::Github => annotations::github,

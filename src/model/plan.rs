@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::{Key, Mode};
@@ -296,7 +297,7 @@ impl Step {
 }
 
 /// The class in which a resource is counted: each resource is in exactly one, the most urgent first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
     /// A person has to act.
@@ -308,7 +309,6 @@ pub enum Standing {
     /// reckon changes it, or would change it.
     Changing,
     /// It waits for another resource, for a person outside, or for the service.
-    #[default]
     Waiting,
     Suspended,
     /// The object is left at the service, although no document describes it.

@@ -2,6 +2,7 @@
 //! as the XML that build servers read; and the scripts that the state knows, with their quotas.
 
 mod doc;
+pub mod doc_view;
 pub mod runs;
 pub mod views;
 
@@ -15,6 +16,7 @@ use crate::model::events::hook_run::FAILED_MAX;
 use crate::model::events::scripts::{BYTES_MAX, KEYS_MAX};
 use crate::model::issue::{PlacedIssue, Severity};
 use crate::render::diagnostic::{self, OutputStyle};
+use crate::render::hooks::views::failed_count;
 use crate::render::reports::junit::{self, TestCase, TestOutcome};
 use crate::render::words::{clean, push_line};
 use crate::scripting::language::source::ScriptFolder;
@@ -61,10 +63,6 @@ pub fn case_results(verdicts: &[CaseResult]) -> String {
     let sum = format!("\n{}, {failed} failed", count_noun(verdicts.len(), "case"));
     out.push_str(&sum);
     out
-}
-
-fn failed_count(verdicts: &[CaseResult]) -> usize {
-    verdicts.iter().filter(|verdict| verdict.difference.is_some()).count()
 }
 
 /// Renders one suite, with one `testcase` for each case.

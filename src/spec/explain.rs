@@ -43,12 +43,12 @@ pub struct Explanation {
 }
 
 /// The explicable kinds, each with its meaning alone.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct KindList {
     pub kinds: Vec<KindMeaning>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct KindMeaning {
     pub kind: &'static str,
     pub meaning: String,

@@ -212,6 +212,10 @@ fn documents(all: &mut Outputs) {
     all.says("validate", &["validate"], 0);
     all.says("explain", &["explain", "Invoice"], 0);
     all.says("explain", &["explain", "Config.policy.limits"], 0);
+    all.says("explain, for all kinds", &["explain"], 0);
+    all.says("new", &["new", "Contact", "joe"], 0);
+    all.says("completions", &["completions", "bash"], 0);
+    all.says("man", &["man", "plan"], 0);
     all.says("hooks doc", &["hooks", "doc"], 0);
     all.says("chaos", &["chaos", "--runs", "1"], 0);
     let seal = ["seal", "SavedMethod/jane", "source.card.number", "-o", "json"];
@@ -240,6 +244,8 @@ fn effects(all: &mut Outputs) {
     assert!(done["done"].as_array().unwrap().len() > 2, "{done}");
     all.says("get", &["get"], 0);
     all.says("describe", &["describe", "Invoice/jane-first"], 0);
+    all.says("status", &["status"], 0);
+    all.says("wait", &["wait", "--for", "ready", "Contact/jane", "--timeout", "1m"], 0);
     all.says("why", &["why", "Invoice/jane-first"], 0);
     all.says("link", &["link", "Invoice/jane-first"], 0);
     all.says("attach", &["attach", "SavedMethod/jane", "--token", &all.token()], 0);
@@ -348,6 +354,7 @@ fn served(all: &mut Outputs) {
     ] {
         all.note(source, &get(path));
     }
+    all.says("reconcile", &["reconcile", "Contact/jane"], 0);
     while all.says("hooks list", &["hooks", "list"], 0)["scripts"] == json!([]) {
         std::thread::yield_now();
     }

@@ -25,7 +25,7 @@ use crate::kinds::register::KINDS;
 use crate::kinds::row::KindRow;
 use crate::model::issue::{Issue, PlacedIssue, ProblemCounts, TreeProblems};
 use crate::render::diagnostic::{self, ProblemsView};
-use crate::render::reports::findings::Findings;
+use crate::render::reports::findings::ReportFindings;
 use crate::spec::explain::{KindList, KindMeaning};
 use crate::spec::tree::loader::Loader;
 use crate::spec::{explain, header};
@@ -39,7 +39,7 @@ pub(crate) fn validate(setup: &Context, args: &PathArgs) -> CommandResult {
     let TreeProblems { shown, omitted } = &problems;
     let documents = loader.documents();
     let report = ProblemsView::new(documents, shown, *omitted);
-    if !setup.out.report(|| Findings::of_files(documents, shown, *omitted))? {
+    if !setup.out.report(|| ReportFindings::of_files(documents, shown, *omitted))? {
         setup.out.result(&report, || problems_text(&loader, &problems, setup.out))?;
     }
     // The process ends now, and its memory with it: freeing a large tree first takes time.

@@ -29,7 +29,7 @@ use crate::model::effect::RemoteGet;
 use crate::model::events::hook::HookRun;
 use crate::render::hooks as shown;
 use crate::render::hooks::runs::{self, EventDiff, HooksDiff};
-use crate::render::hooks::views::TrialView;
+use crate::render::hooks::views::{TrialOutcome, TrialView};
 use crate::scripting::hooks::Hooks;
 use crate::scripting::host::session::Reads;
 use crate::scripting::language::limits::{TIME_MAX, on_stack};
@@ -162,7 +162,7 @@ async fn run_scripts(
     session: &StateSession,
     hooks: &Hooks,
     args: &HooksTryArgs,
-) -> CommandResult<(Value, Vec<runs::TrialOutcome>)> {
+) -> CommandResult<(Value, Vec<TrialOutcome>)> {
     let event = event(session, &args.event).await?;
     let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
     let mut ends = Vec::new();

@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use chrono::{Datelike, Months, NaiveDate};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::base::clock::{Clock, SystemClock};
@@ -22,8 +23,9 @@ use crate::render::document_template::{TemplateValues, document};
 /// The plan of an application where the configuration declares none.
 const ANY_PLAN: &str = "basic";
 
-#[derive(Debug, Default, Serialize)]
-struct NewOutput {
+/// Output of `new -o json`.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(crate) struct NewOutput {
     /// The new documents: the one that was asked for last, and before it one that it needs.
     documents: Vec<String>,
     /// The written file; null if the text was only printed.

@@ -32,8 +32,8 @@ use crate::render;
 use crate::render::why::EffectHistoryView;
 
 /// A resource with its newest effects, oldest first.
-#[derive(Debug, Serialize)]
-struct DescribedResource<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct DescribedResource<'a> {
     #[serde(flatten)]
     resource: &'a ResourceView,
     effects: &'a [EffectHistoryView],

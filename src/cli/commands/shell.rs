@@ -3,6 +3,7 @@
 use clap::Command;
 use clap_complete::generate;
 use clap_mangen::Man;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::base::wording;
@@ -12,8 +13,9 @@ use crate::cli::print::Printer;
 
 const PROGRAM: &str = "reckon";
 
-#[derive(Debug, Serialize)]
-struct CompletionsOutput {
+/// Output of `completions -o json`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct CompletionsOutput {
     shell: String,
     script: String,
 }
@@ -26,8 +28,9 @@ pub(crate) fn completions(args: &CompletionsArgs, out: Printer) -> CommandResult
     out.finish(&made, || made.script.clone())
 }
 
-#[derive(Debug, Serialize)]
-struct ManOutput {
+/// Output of `man -o json`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ManOutput {
     /// The name of the page, such as `reckon-store-backup`.
     page: String,
     roff: String,

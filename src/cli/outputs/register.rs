@@ -11,10 +11,14 @@ use crate::cli::commands::hooks::ForgottenScript;
 use crate::cli::commands::import::ImportOutput;
 use crate::cli::commands::init::{DisownOutput, InitOutput};
 use crate::cli::commands::links::{AttachOutput, EventUrls, LinkOutput};
+use crate::cli::commands::new::NewOutput;
 use crate::cli::commands::planning::apply_report::ApplyOutput;
 use crate::cli::commands::planning::approve::SubmissionApproval;
-use crate::cli::commands::resources::DismissOutput;
+use crate::cli::commands::resources::{DescribedResource, DismissOutput};
+use crate::cli::commands::shell::{CompletionsOutput, ManOutput};
 use crate::cli::commands::store::{CheckOutput, CompactOutput, RekeyOutput};
+use crate::cli::commands::waiting::reconcile::ReconcileOutput;
+use crate::cli::commands::waiting::wait::WaitOutput;
 use crate::cli::exit::ErrorOutput;
 use crate::cli::outputs::shape::OutputShape;
 use crate::cli::print::ServingLine;
@@ -26,18 +30,19 @@ use crate::engine::protocol::intents::IntentsView;
 use crate::engine::protocol::resources::ResourceList;
 use crate::engine::protocol::views::{PlanView, ResourceView};
 use crate::http::private::answer::ApiError;
-use crate::http::private::router::StatusBody;
+use crate::http::private::status_body::StatusBody;
 use crate::model::operator::SuspensionResult;
 use crate::model::state::credentials::BindingApproval;
 use crate::model::state::drift::{AdoptionReport, ForgetResult};
 use crate::render::approvals::SignedApprovalsView;
 use crate::render::diagnostic::ProblemsView;
+use crate::render::hooks::doc_view::HookDocView;
 use crate::render::hooks::runs::HooksDiff;
-use crate::render::hooks::views::{CaseResultsView, HookDocView, ReplLine, ScriptsView, TrialView};
+use crate::render::hooks::views::{CaseResultsView, ReplLine, ScriptsView, TrialView};
 use crate::render::plan::SavedPlanView;
 use crate::render::why::WhyView;
 use crate::sim::chaos::ChaosReport;
-use crate::spec::explain::Explanation;
+use crate::spec::explain::{Explanation, KindList};
 
 /// One output of the program.
 #[derive(Debug, Clone, Copy)]
@@ -77,6 +82,7 @@ const RESOURCES: OutputShape = OutputShape::of::<ResourceList>("resources");
 const RESOURCE: OutputShape = OutputShape::of::<ResourceView>("resource");
 const EVENTS: OutputShape = OutputShape::of::<EventsView>("events");
 const EVENT: OutputShape = OutputShape::of::<EventView>("event");
+const STATUS: OutputShape = OutputShape::of::<StatusBody>("status");
 const INTENTS: OutputShape = OutputShape::of::<IntentsView>("intents");
 const STORE_CHECK: OutputShape = OutputShape::of::<CheckOutput>("store-check");
 const ACKNOWLEDGED: OutputShape = OutputShape::of::<AcknowledgeOutput>("acknowledged");
@@ -92,6 +98,7 @@ pub const OUTPUTS: &[OutputRow] = &[
     value(ERROR, OutputShape::of::<ErrorOutput<'static>>("error")),
     value("init", OutputShape::of::<InitOutput>("init")),
     value("init --empty-remote", OutputShape::of::<DisownOutput>("disowned")),
+    value("new", OutputShape::of::<NewOutput>("new-documents")),
     value("validate", PROBLEMS),
     value("plan", PLAN),
     value("plan show", OutputShape::of::<SavedPlanView<'static>>("saved-plan")),
@@ -109,6 +116,8 @@ pub const OUTPUTS: &[OutputRow] = &[
     value("import --all", OutputShape::of::<ImportOutput>("adoptions")),
     value("forget", OutputShape::of::<ForgetResult>("forgotten")),
     row("run", SERVING),
+    value("reconcile", OutputShape::of::<ReconcileOutput>("reconciled")),
+    value("wait", OutputShape::of::<WaitOutput>("waited")),
     row("sandbox", SERVING),
     row("sandbox env", OutputContent::Text("variables for a shell")),
     value("get", RESOURCES),
@@ -117,7 +126,8 @@ pub const OUTPUTS: &[OutputRow] = &[
         "get --watch, for a resource that is gone",
         OutputContent::Lines(OutputShape::of::<GoneResource<'static>>("gone-resource")),
     ),
-    value("describe", RESOURCE),
+    value("describe", OutputShape::of::<DescribedResource<'static>>("described-resource")),
+    value("status", STATUS),
     value("link", OutputShape::of::<LinkOutput<'static>>("link")),
     value("attach", OutputShape::of::<AttachOutput<'static>>("attached")),
     value("events urls", OutputShape::of::<EventUrls>("event-urls")),
@@ -131,6 +141,7 @@ pub const OUTPUTS: &[OutputRow] = &[
     value("events resync", OutputShape::of::<ResyncOutput<'static>>("resynced")),
     row("events trigger", OutputContent::Foreign("the event, as the sandbox sends it")),
     value("explain", OutputShape::of::<Explanation>("explanation")),
+    value("explain, for all kinds", OutputShape::of::<KindList>("kinds")),
     row("schema", OutputContent::Foreign("a JSON Schema, draft 2020-12")),
     value("intents", INTENTS),
     value("intents resolve", OutputShape::of::<ResolveResult>("resolution")),
@@ -155,8 +166,10 @@ pub const OUTPUTS: &[OutputRow] = &[
     value("store compact", OutputShape::of::<CompactOutput>("compaction")),
     value("store rekey", OutputShape::of::<RekeyOutput>("rekeying")),
     value("store release", OutputShape::of::<Vec<Key>>("released")),
+    value("completions", OutputShape::of::<CompletionsOutput>("completions")),
+    value("man", OutputShape::of::<ManOutput>("manual")),
     value("chaos", OutputShape::of::<ChaosReport>("chaos")),
-    value("GET /api/v1/status", OutputShape::of::<StatusBody>("status")),
+    value("GET /api/v1/status", STATUS),
     value("GET /api/v1/resources", RESOURCES),
     value("GET /api/v1/resources/KIND/NAMESPACE/NAME", RESOURCE),
     value("GET /api/v1/plan", PLAN),

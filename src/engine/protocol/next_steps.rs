@@ -1,11 +1,12 @@
 //! The ways on from a resource that is not ready: commands to copy, and the resources that it needs.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::Key;
 
 /// A command that a person may copy, and its purpose.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NextStep {
     /// The command, complete.
     pub command: String,
@@ -20,7 +21,7 @@ impl NextStep {
 }
 
 /// A needed resource.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NeedView {
     pub key: Key,
     pub ready: bool,

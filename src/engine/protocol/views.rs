@@ -57,7 +57,7 @@ pub struct Overview {
 }
 
 /// Number of resources in each class of [`Standing`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StandingCounts {
     pub needs_attention: usize,
     pub invalid: usize,

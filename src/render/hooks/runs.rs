@@ -14,12 +14,10 @@ use crate::model::issue::PlacedIssue;
 use crate::render::diagnostic::{self, OutputStyle};
 use crate::render::hooks::views::DifferencesView;
 use crate::render::words::{Screen, clean, push_line};
-use crate::scripting::engine::{RunFailure, function_name};
+use crate::scripting::engine::function_name;
 use crate::scripting::tools::comparison::RunDifferences;
 use crate::scripting::tools::repl::{Evaluated, SOURCE_NAME};
 use crate::scripting::tools::testcases::render_named_action;
-
-pub type TrialOutcome = Result<HookRun, Box<RunFailure>>;
 
 pub fn run_text(run: &HookRun) -> String {
     let mut out = String::new();

@@ -1,5 +1,4 @@
-//! Hooks as data for programs: trials, answers of the interpreter, results of cases, and the
-//! functions that scripts may call.
+//! Hooks as data for programs: trials, differences, answers of the interpreter, results of cases.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +10,13 @@ use crate::base::hash::Digest;
 use crate::engine::protocol::hooks::{QuotasView, ScriptView};
 use crate::model::events::hook::{ActionRequest, HookRead, HookRun};
 use crate::model::issue::PlacedIssue;
-use crate::policy::ScriptPower;
-use crate::render::hooks::failed_count;
-use crate::render::hooks::runs::TrialOutcome;
-use crate::scripting::engine::{FailureCause, RunFailure, host_functions};
-use crate::scripting::host::call::HostFn;
-use crate::scripting::language::names::{self, EVENT_FIELDS, EVENTS};
+use crate::scripting::engine::{FailureCause, RunFailure};
 use crate::scripting::language::source::ScriptSource;
 use crate::scripting::tools::comparison::RunDifferences;
 use crate::scripting::tools::repl::Evaluated;
 use crate::scripting::tools::testcases::{CaseResult, render_named_action};
+
+pub type TrialOutcome = Result<HookRun, Box<RunFailure>>;
 
 /// Output of `hooks list -o json`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -43,6 +39,11 @@ impl<'a> CaseResultsView<'a> {
     pub fn new(items: &'a [CaseResult]) -> Self {
         Self { version: 1, cases: items.len(), failed: failed_count(items), items }
     }
+}
+
+/// Counts the cases that failed.
+pub(super) fn failed_count(verdicts: &[CaseResult]) -> usize {
+    verdicts.iter().filter(|verdict| verdict.difference.is_some()).count()
 }
 
 /// Output of `hooks try -o json`.
@@ -230,90 +231,6 @@ impl From<&RunDifferences> for DifferencesView {
             gone: all(removed),
             changed: changed.collect(),
             kept: kept.collect(),
-        }
-    }
-}
-
-/// Output of `hooks doc -o json`.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct HookDocView {
-    version: u32,
-    events: Vec<EventDoc>,
-    fields: Vec<EventFieldDoc>,
-    functions: Vec<FunctionDoc>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-struct EventDoc {
-    r#type: &'static str,
-    function: String,
-    data: &'static str,
-    doc: &'static str,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-struct EventFieldDoc {
-    name: &'static str,
-    doc: &'static str,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-struct FunctionDoc {
-    name: &'static str,
-    usage: String,
-    doc: &'static str,
-    /// The right that a script needs for the function.
-    right: Option<&'static str>,
-    arguments: Vec<ArgumentDoc>,
-    options: Vec<OptionDoc>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-struct ArgumentDoc {
-    name: &'static str,
-    takes: &'static str,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-struct OptionDoc {
-    name: &'static str,
-    takes: &'static str,
-    doc: &'static str,
-}
-
-impl HookDocView {
-    pub fn of_this_program() -> Self {
-        let events = EVENTS.iter().map(|row| EventDoc {
-            r#type: row.name,
-            function: names::handler_name(row.name),
-            data: row.data,
-            doc: row.doc,
-        });
-        let fields = EVENT_FIELDS.iter();
-        let fields = fields.map(|field| EventFieldDoc { name: field.name, doc: field.doc });
-        let functions = host_functions().map(FunctionDoc::from).collect();
-        Self { version: 1, events: events.collect(), fields: fields.collect(), functions }
-    }
-}
-
-impl From<&'static HostFn> for FunctionDoc {
-    fn from(row: &'static HostFn) -> Self {
-        let arguments = row.arguments.iter().map(|argument| ArgumentDoc {
-            name: argument.name,
-            takes: argument.value_type.description(),
-        });
-        let options = row.options().map(|option| OptionDoc {
-            name: option.name,
-            takes: option.value_type.description(),
-            doc: option.doc,
-        });
-        Self {
-            name: row.name,
-            usage: row.usage(),
-            doc: row.doc,
-            right: row.right.map(ScriptPower::word),
-            arguments: arguments.collect(),
-            options: options.collect(),
         }
     }
 }

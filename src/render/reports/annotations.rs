@@ -1,14 +1,14 @@
-//! Findings as annotations of a change: workflow commands of GitHub, and Code Quality of GitLab.
+//! ReportFindings as annotations of a change: workflow commands of GitHub, and Code Quality of GitLab.
 
 use serde::Serialize;
 
 use crate::model::issue::{PlacedIssue, Severity};
-use crate::render::reports::findings::{Findings, message_text};
+use crate::render::reports::findings::{ReportFindings, message_text};
 use crate::render::reports::fingerprint::Fingerprints;
 use crate::render::words::push_line;
 
 /// Renders one workflow command for each finding.
-pub fn github(findings: &Findings) -> String {
+pub fn github(findings: &ReportFindings) -> String {
     let mut out = String::new();
     for item in &findings.items {
         let PlacedIssue { file, line, column, length, code, severity, .. } = item;
@@ -58,7 +58,7 @@ struct CodeQualityLines {
     begin: usize,
 }
 
-pub fn gitlab(findings: &Findings) -> Vec<CodeQualityIssue> {
+pub fn gitlab(findings: &ReportFindings) -> Vec<CodeQualityIssue> {
     let mut known = Fingerprints::default();
     let entry = |item: &PlacedIssue| CodeQualityIssue {
         description: message_text(item),

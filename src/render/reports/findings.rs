@@ -1,4 +1,4 @@
-//! Findings of `validate` and `plan`: problems of files, and steps of a plan that wait for a person.
+//! ReportFindings of `validate` and `plan`: problems of files, and steps of a plan that wait for a person.
 //! The forms of this folder are for the programs that show findings beside a change of the files.
 
 use crate::base::wording::count_noun;
@@ -10,11 +10,11 @@ use crate::render::words::{clean, resource_key};
 /// Place of a finding about a resource without a file.
 const CONFIG_FILE: &str = "reckon.yaml";
 
-/// Findings of one command.
+/// ReportFindings of one command.
 #[derive(Debug)]
-pub struct Findings {
+pub struct ReportFindings {
     pub command: &'static str,
-    /// Findings in the order of the command's text.
+    /// ReportFindings in the order of the command's text.
     pub items: Vec<PlacedIssue>,
     /// Checks without a finding, in words.
     pub passed: Vec<String>,
@@ -22,7 +22,7 @@ pub struct Findings {
     pub omitted: ProblemCounts,
 }
 
-impl Findings {
+impl ReportFindings {
     pub fn of_files(documents: usize, problems: &[PlacedIssue], omitted: ProblemCounts) -> Self {
         let is_clean = problems.is_empty() && omitted.is_zero();
         let passed = is_clean.then(|| count_noun(documents, "document")).into_iter().collect();

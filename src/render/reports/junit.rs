@@ -1,7 +1,7 @@
 //! Results of tests and checks as JUnit's XML.
 
 use crate::model::issue::{PlacedIssue, Severity};
-use crate::render::reports::findings::{Findings, message_text};
+use crate::render::reports::findings::{ReportFindings, message_text};
 
 /// One case of a suite.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ pub(in crate::render) fn suite(name: &str, cases: &[TestCase]) -> String {
 }
 
 /// Renders findings: each is a case, which fails unless it is a warning.
-pub fn report(findings: &Findings) -> String {
+pub fn report(findings: &ReportFindings) -> String {
     let passed = findings.passed.iter().map(|name| TestCase {
         class: findings.command.to_owned(),
         name: name.clone(),

@@ -1,4 +1,4 @@
-//! Findings as SARIF 2.1.0, which code hosts and editors read. The rules of a run are the codes of
+//! ReportFindings as SARIF 2.1.0, which code hosts and editors read. The rules of a run are the codes of
 //! its findings, with their meaning and remedy from docs/reference/errors.md.
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_with::skip_serializing_none;
 
 use crate::model::issue::{PlacedIssue, Severity};
-use crate::render::reports::findings::{Findings, message_text};
+use crate::render::reports::findings::{ReportFindings, message_text};
 use crate::render::reports::fingerprint::Fingerprints;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -123,7 +123,7 @@ struct SarifRegion {
     end_column: Option<usize>,
 }
 
-pub fn log(findings: &Findings) -> SarifLog {
+pub fn log(findings: &ReportFindings) -> SarifLog {
     let mut codes: Vec<&str> = findings.items.iter().map(|item| item.code.as_str()).collect();
     codes.sort_unstable();
     codes.dedup();

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::findings::Findings;
+use super::findings::ReportFindings;
 use super::{annotations, junit, sarif};
 use crate::model::issue::{PlacedIssue, ProblemCounts, RelatedPlace, Severity};
 
@@ -23,13 +23,13 @@ fn problem(file: &str, severity: Severity, message: &str) -> PlacedIssue {
     }
 }
 
-fn findings() -> Findings {
+fn findings() -> ReportFindings {
     let items = [
         problem("specs/a b:c.yaml", Severity::Error, "100% wrong,\r\nreally"),
         problem("specs/a b:c.yaml", Severity::Error, "100% wrong,\r\nreally"),
         problem("b.yaml", Severity::Warning, "old\u{1b}[31m"),
     ];
-    Findings::of_files(2, &items, ProblemCounts::default())
+    ReportFindings::of_files(2, &items, ProblemCounts::default())
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn junit_fails_for_errors_alone() {
     assert!(text.contains("tests=\"3\" failures=\"2\""), "{text}");
     assert!(text.contains("100% wrong,\nreally\nhelp: write &lt;text&gt; &amp; go"), "{text}");
     assert!(text.contains("<system-out>old"), "{text}");
-    let clean = junit::report(&Findings::of_files(2, &[], ProblemCounts::default()));
+    let clean = junit::report(&ReportFindings::of_files(2, &[], ProblemCounts::default()));
     assert!(
         clean.contains("tests=\"1\" failures=\"0\"") && clean.contains("2 documents"),
         "{clean}"

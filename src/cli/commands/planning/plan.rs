@@ -39,7 +39,7 @@ use crate::model::operator::StepSelection;
 use crate::plan::state_view::PlannerSettings;
 use crate::policy::PolicyRules;
 use crate::render;
-use crate::render::reports::findings::Findings;
+use crate::render::reports::findings::ReportFindings;
 use crate::spec::tree::attachments::AttachmentFolder;
 use crate::spec::tree::loader::Loader;
 
@@ -128,7 +128,7 @@ async fn read_again(session: &mut StateSession, fresh: RefreshOptions) -> Comman
 }
 
 pub(crate) fn show(plan: &PlanView, out: Printer) -> CommandResult<()> {
-    if out.report(|| Findings::of_plan(plan))? {
+    if out.report(|| ReportFindings::of_plan(plan))? {
         return Ok(());
     }
     if out.form == Output::Markdown {

@@ -1,5 +1,6 @@
 //! The condition of `wait`, as a pure function of the known resources.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::base::id::Key;
@@ -8,7 +9,7 @@ use crate::engine::protocol::views::ResourceView;
 use crate::model::state::health::{ConditionStatus, ConditionType};
 
 /// A resource that does not satisfy the condition, with the reason.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct Unmet {
     pub key: Key,
     /// A CamelCase word.

@@ -1,5 +1,6 @@
 //! `reconcile`: has the daemon read the tree and reconcile now, and reports its effects.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::base::id::Key;
@@ -17,8 +18,9 @@ use crate::engine::protocol::views::{Overview, ResourceView};
 use crate::model::state::health::{ConditionStatus, ConditionType};
 use crate::render::waiting;
 
-#[derive(Debug, Serialize)]
-struct ReconcileOutput {
+/// Output of `reconcile -o json`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ReconcileOutput {
     /// The effects since the command began, oldest first.
     effects: Vec<EffectReport>,
     /// The named resource afterwards.

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::time::Instant;
 
@@ -22,8 +23,9 @@ use crate::render::waiting;
 /// Interval of the questions.
 const ASK_EVERY: Duration = Duration::from_secs(1);
 
-#[derive(Debug, Serialize)]
-struct WaitOutput {
+/// Output of `wait -o json`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct WaitOutput {
     /// The condition: `ready` or `synced`.
     r#for: &'static str,
     met: bool,
