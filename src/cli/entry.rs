@@ -175,10 +175,8 @@ fn check_output(cli: &Cli) -> CommandResult<()> {
         return Err(CommandFailure::input("reckon::usage::output", what)
             .help("write -o text, json or yaml"));
     }
-    let has_findings = match &cli.command {
-        CliCommand::Plan(args) => args.command.is_none(),
-        command => matches!(command, CliCommand::Validate(_)),
-    };
+    let is_plan = matches!(&cli.command, CliCommand::Plan(args) if args.command.is_none());
+    let has_findings = is_plan || matches!(cli.command, CliCommand::Validate(_));
     if cli.global.output.report().is_some() && !has_findings {
         let what = "-o sarif, junit, github and gitlab are forms of `reckon validate` and `reckon plan` alone";
         return Err(CommandFailure::input("reckon::usage::output", what)

@@ -20,7 +20,8 @@ use crate::engine::protocol::events::{ResyncEvents, ResyncedEvents};
 use crate::engine::protocol::input::{AllowPrune, EngineCommand};
 use crate::engine::protocol::payers::{AttachToken, IntakeTerms, SecretLink, SubmitToken};
 use crate::engine::protocol::query::{Query, Reply};
-use crate::engine::protocol::views::{PlanView, UnknownName};
+use crate::engine::protocol::unknown_names::UnknownName;
+use crate::engine::protocol::views::PlanView;
 use crate::model::effect::{Action, RemoteGet};
 use crate::model::operator::{
     RotationRequest, SuspensionRequest, SuspensionResult, WebhookAddress,

@@ -2,7 +2,6 @@
 
 pub mod actions;
 pub mod approvals;
-pub mod describe;
 pub mod diagnostic;
 pub mod document_template;
 pub mod effects;
@@ -25,9 +24,8 @@ pub mod reports {
     #[cfg(test)]
     mod tests;
 }
-pub mod resource_list;
+pub mod resource;
 pub mod resources;
-mod standing;
 pub mod status;
 mod table;
 pub mod waiting;

@@ -3,7 +3,7 @@
 use crate::base::wording::count_noun;
 use crate::engine::protocol::views::{Overview, TrafficView};
 use crate::model::manifest::TreeState;
-use crate::render::standing;
+use crate::render::resource::standing;
 use crate::render::words::{clean, push_line, short_hash};
 
 /// Renders the counts of all resources, and what hinders them: a line, and one for each hindrance.

@@ -11,10 +11,10 @@ use crate::engine::protocol::hooks::HooksView;
 use crate::engine::protocol::next_steps::NextStep;
 use crate::engine::protocol::views::{DownHostView, ResourceView, TrafficView};
 use crate::model::manifest::TreeState;
-use crate::render::standing;
+use crate::render::resource::standing;
 use crate::render::words::{
-    Screen, age, clean, duration, file_place, problem_line, push_line, resource_key, short_hash,
-    to_clock, wrap_indented,
+    Screen, age, clean, commands, duration, file_place, problem_line, push_line, resource_key,
+    short_hash, to_clock, wrap_indented,
 };
 
 const LABEL_WIDTH: usize = 11;
@@ -134,9 +134,10 @@ fn effects(status: &StatusView, screen: Screen) -> Vec<String> {
     }
     let needs_person = some.iter().any(|(state, _)| *state != "open");
     let line = some.into_iter().map(|(_, words)| words).collect::<Vec<_>>().join(", ");
-    match needs_person {
-        true => vec![screen.paint(Style::new().red(), &format!("{line}: reckon intents"))],
-        false => vec![line],
+    if needs_person {
+        vec![screen.paint(Style::new().red(), &format!("{line}: reckon intents"))]
+    } else {
+        vec![line]
     }
 }
 
@@ -205,19 +206,6 @@ fn next(out: &mut String, items: &[ResourceView], screen: Screen) {
         }
     }
     out.push_str(&commands(&steps, screen));
-}
-
-/// Renders commands to copy, each after its purpose.
-pub(super) fn commands(steps: &[&NextStep], screen: Screen) -> String {
-    let mut out = String::new();
-    if !steps.is_empty() {
-        push_line!(out, "\n{}", screen.bold("Next"));
-    }
-    let width = steps.iter().map(|step| step.command.chars().count()).max().unwrap_or(0);
-    for NextStep { command, purpose } in steps {
-        push_line!(out, "  {:width$}  {}", clean(command), screen.dim(&format!("# {purpose}")));
-    }
-    out
 }
 
 #[cfg(test)]

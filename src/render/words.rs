@@ -6,11 +6,22 @@ use owo_colors::{OwoColorize, Style};
 use serde_json::Value;
 
 use crate::base::money::{Currency, Money};
+use crate::engine::protocol::next_steps::NextStep;
 use crate::engine::protocol::views::MoneyView;
 use crate::model::issue::{PlacedIssue, Severity};
 
 /// Characters after which a value is cut.
 const VALUE_LENGTH_MAX: usize = 200;
+
+/// Formats a line and appends it with its end to a string.
+macro_rules! push_line {
+    ($out:expr, $($text:tt)+) => {{
+        use std::fmt::Write;
+        // Writing to a string cannot fail.
+        let _written = writeln!($out, $($text)+);
+    }};
+}
+pub(super) use push_line;
 
 /// The place where text for people is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,16 +166,6 @@ pub(super) fn meaning(meaning: &str) -> String {
     clean(meaning).replace('_', " ")
 }
 
-/// Formats a line and appends it with its end to a string.
-macro_rules! push_line {
-    ($out:expr, $($text:tt)+) => {{
-        use std::fmt::Write;
-        // Writing to a string cannot fail.
-        let _written = writeln!($out, $($text)+);
-    }};
-}
-pub(super) use push_line;
-
 /// Returns the first digits of a hash, enough to identify it.
 pub(super) fn short_hash(hash: &str) -> String {
     clean(&hash.chars().take(12).collect::<String>())
@@ -205,6 +206,19 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// Renders commands to copy, each after its purpose.
+pub(super) fn commands(steps: &[&NextStep], screen: Screen) -> String {
+    let mut out = String::new();
+    if !steps.is_empty() {
+        push_line!(out, "\n{}", screen.bold("Next"));
+    }
+    let width = steps.iter().map(|step| step.command.chars().count()).max().unwrap_or(0);
+    for NextStep { command, purpose } in steps {
+        push_line!(out, "  {:width$}  {}", clean(command), screen.dim(&format!("# {purpose}")));
+    }
+    out
+}
+
 /// Width of text without a terminal.
 const WIDTH: usize = 100;
 
@@ -215,8 +229,11 @@ pub(super) fn wrap_text(text: &str, indent: usize, screen: Screen) -> Vec<String
 
 /// Renders text in lines that fit the screen, each after `indent` spaces.
 pub(super) fn wrap_indented(text: &str, indent: usize, screen: Screen) -> String {
-    let lines = wrap_text(text, indent, screen);
-    lines.iter().map(|line| format!("{:indent$}{line}\n", "")).collect()
+    let mut out = String::new();
+    for line in wrap_text(text, indent, screen) {
+        push_line!(out, "{:indent$}{line}", "");
+    }
+    out
 }
 
 /// Units, largest first; a number is shown in the first of which it has at least ten.

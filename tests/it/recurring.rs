@@ -382,7 +382,7 @@ async fn what_is_known_of_a_charge_names_its_next_payment() {
     let Ok(Reply::Resource(Some(view))) = world.engine().answer(EngineQuery::Resource(key)) else {
         panic!("unexpected response");
     };
-    let text = reckon::render::describe::describe(&view, None, Screen::PLAIN);
+    let text = reckon::render::resource::describe::describe(&view, None, Screen::PLAIN);
     assert!(text.contains("next_payment") && text.contains("2030-02-28"), "{text}");
     covers::covers(&["45.12"]);
 }

@@ -28,6 +28,7 @@ const TABLE: &[(&str, i32, i32)] = &[
     ("forget Merchant/acme --yes", 1, 1),
     ("sandbox env", 4, 4),
     ("get", 0, 0),
+    ("status", 0, 0),
     ("describe Merchant/acme", 0, 0),
     ("link Invoice/jane-first", 1, 1),
     ("attach SavedMethod/jane --token token", 1, 1),

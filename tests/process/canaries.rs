@@ -222,7 +222,7 @@ async fn a_secret_of_any_source_shows_nowhere() {
     }
     assert_eq!(calls(folder), 0, "neither validate nor plan reads a secret");
     let printed = stand.ends(&["-vvv", "apply", "--yes"], 0);
-    assert!(printed.contains("TRACE"), "the log is complete: {printed}");
+    assert!(printed.contains("  trace  "), "the log is complete: {printed}");
     assert_eq!(calls(folder), 2, "each program runs once for its document");
     stand.ends(&["-vvv", "apply", "--yes"], 0);
     assert_eq!(calls(folder), 2, "a settled document reads no secret");

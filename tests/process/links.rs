@@ -107,7 +107,7 @@ async fn a_link_is_printed_once_and_shows_nowhere_else() {
 
     let alone = link(&mut stand, &[]);
     let log = String::from_utf8_lossy(&stand.said.last().unwrap().1).into_owned();
-    assert!(log.contains("TRACE"), "the log is complete: {log}");
+    assert!(log.contains("  trace  "), "the log is complete: {log}");
     let json: Value = serde_json::from_str(&link(&mut stand, &["-o", "json"])).unwrap();
     let first = planted(&mut canaries, "the link", &alone);
     let second = planted(&mut canaries, "the link in JSON", json["link"].as_str().unwrap());

@@ -103,7 +103,7 @@ fn walk(address: &str) -> BTreeMap<String, Answer> {
 
 /// Waits until the daemon has created the contact, so that the journal has something to show.
 fn wait_until_busy(address: &str) {
-    let end = Instant::now() + Duration::from_secs(60);
+    let end = Instant::now() + Duration::from_mins(1);
     loop {
         let contact = get(address, "/api/v1/resources/Contact/default/jane");
         if contact.status == 200 && contact.body.contains("\"remote_id\":\"") {
@@ -173,7 +173,7 @@ fn a_page_that_does_not_exist_and_a_wrong_filter_say_so() {
         ("/resources?kind=Nothing", 400, "there is no kind Nothing"),
         ("/resources?merchant=acne", 400, "did you mean Merchant/acme?"),
         ("/resources?labels=%3D", 400, "is no label filter"),
-        ("/audit?intent=12", 400, "an intent is written as"),
+        ("/audit?intent=twelve", 400, "an intent is written as"),
         ("/resources?search=JAN", 200, "Contact/jane"),
     ] {
         let page = get(&address, path);

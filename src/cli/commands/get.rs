@@ -22,7 +22,8 @@ use crate::engine::protocol::views::ResourceView;
 use crate::kinds::register::KINDS;
 use crate::model::effect::is_action;
 use crate::model::state::health::Condition;
-use crate::render::{self, resource_list};
+use crate::render;
+use crate::render::resource::resource_list;
 
 /// Interval of `--watch`.
 const WATCH_EVERY: Duration = Duration::from_secs(1);

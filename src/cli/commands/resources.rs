@@ -64,7 +64,7 @@ pub(crate) async fn describe(setup: &Context, args: &ResourceArgs) -> CommandRes
     let Some(found) = found else { return Err(unknown_resource(setup, &args.key).await) };
     let effects = why::recent_effects(setup, &args.key).await?;
     let described = DescribedResource { resource: &found, effects: &effects };
-    let text = || render::describe::describe(&found, Some(&effects), setup.out.screen);
+    let text = || render::resource::describe::describe(&found, Some(&effects), setup.out.screen);
     setup.out.finish(&described, text)
 }
 

@@ -11,7 +11,7 @@ use crate::cli::args::resources::ChoiceArgs;
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::exit::{CommandFailure, CommandResult};
-use crate::engine::protocol::views::UnknownName;
+use crate::engine::protocol::unknown_names::UnknownName;
 use crate::model::operator::StepSelection;
 
 pub(crate) fn scope(

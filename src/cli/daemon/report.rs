@@ -112,7 +112,7 @@ impl KnownProblems {
         let mut changes = Vec::new();
         let mut resources = BTreeMap::new();
         for item in status.not_ready.iter().filter(|item| item.reason != WAITS_FOR) {
-            let name = render::resource_list::name(item);
+            let name = render::resource::resource_list::name(item);
             if self.resources.get(&name) != Some(&item.reason) {
                 changes.push(ProblemChange::NotReady(item));
             }
@@ -153,7 +153,7 @@ fn log_change(change: &ProblemChange<'_>) {
 
 fn log_resource(item: &ResourceView) {
     let ResourceView { reason, message, file, line, .. } = item;
-    let key = render::resource_list::name(item);
+    let key = render::resource::resource_list::name(item);
     let next = item.next.first().map(|next| next.command.as_str());
     let is_trouble =
         matches!(item.standing, Standing::NeedsAttention | Standing::Invalid | Standing::Unhealthy);
@@ -176,7 +176,11 @@ mod tests {
             });
             serde_json::from_value(item).unwrap()
         });
-        let overview = Overview { resources: 50, ready: 50 - unready, ..Overview::default() };
+        let overview = Overview {
+            resources: 50,
+            ready: 50_usize.saturating_sub(unready),
+            ..Overview::default()
+        };
         StatusView { not_ready: items.collect(), overview, ..StatusView::default() }
     }
 

@@ -58,7 +58,8 @@ fn close(schema: &mut Schema) {
     let Some(schema) = schema.as_object_mut() else { return };
     schema.shift_remove("default");
     if let Some(Value::String(text)) = schema.get_mut("description") {
-        *text = text.replace("[`", "`").replace("`]", "`");
+        // `[` and `]` around code in backticks are links of Rust.
+        *text = text.replace("[\u{60}", "\u{60}").replace("\u{60}]", "\u{60}");
     }
     if !schema.contains_key("properties") || schema.contains_key("additionalProperties") {
         return;

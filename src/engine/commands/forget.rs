@@ -10,7 +10,7 @@ use crate::engine::handles::shared::EngineResult;
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::input::AllowPrune;
 use crate::engine::protocol::query::Reply;
-use crate::engine::protocol::views::nearest_key;
+use crate::engine::protocol::unknown_names::nearest_key;
 use crate::engine::view::EngineView;
 use crate::model::manifest::TreeState;
 use crate::model::record::Record;

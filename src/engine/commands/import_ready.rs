@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::base::id::{Key, RemoteId};
 use crate::engine::handles::access::CredentialSource;
 use crate::engine::handles::shared::EngineShared;
-use crate::engine::protocol::views::nearest_key;
+use crate::engine::protocol::unknown_names::nearest_key;
 use crate::engine::view::EngineView;
 use crate::kinds::planning::step::merchant_of;
 use crate::kinds::remote::import_check::ImportCheck;

@@ -13,7 +13,7 @@ use crate::engine::handles::shared::EngineResult;
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::diagnostics::StateReply;
 use crate::engine::protocol::query::Reply;
-use crate::engine::protocol::views::{nearest_key, no_merchant};
+use crate::engine::protocol::unknown_names::{nearest_key, no_merchant};
 use crate::engine::view::EngineView;
 use crate::kinds::planning::step::merchant_of;
 use crate::model::events::hook_run::{HooksAcknowledged, HooksReplayed};

@@ -12,7 +12,8 @@ use crate::engine::protocol::approvals::{
     PlanChange, PlanUnfit, SavePlan, SavedPlan, SavedStep, UsedBefore,
 };
 use crate::engine::protocol::query::Reply;
-use crate::engine::protocol::views::{PlanView, StepView, UnknownName};
+use crate::engine::protocol::unknown_names::UnknownName;
+use crate::engine::protocol::views::{PlanView, StepView};
 use crate::engine::view::EngineView;
 use crate::model::change::PlannedAction;
 use crate::model::operator::PlanUse;

@@ -18,7 +18,7 @@ use crate::engine::hooks::scripts::DueAction;
 use crate::engine::protocol::actions::ActionCommand;
 use crate::engine::protocol::input::ScriptSet;
 use crate::engine::protocol::query::Reply;
-use crate::engine::protocol::views::UnknownName;
+use crate::engine::protocol::unknown_names::UnknownName;
 use crate::model::effect::Action;
 use crate::model::events::hook::{NOTIFY, RECONCILE, RESUME, SUSPEND};
 use crate::model::events::hook_run::{ActionOutcome, ActionRequestId, PendingAction, Scheduled};

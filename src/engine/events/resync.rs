@@ -16,7 +16,7 @@ use crate::engine::handles::shared::EngineShared;
 use crate::engine::handles::task_result::{PollResult, ResyncCount};
 use crate::engine::protocol::events::{ResyncEvents, ResyncedEvents};
 use crate::engine::protocol::query::Reply;
-use crate::engine::protocol::views::no_merchant;
+use crate::engine::protocol::unknown_names::no_merchant;
 
 impl EventSchedule {
     /// Begins to read lists of events again; the reply follows once all of them were read.

@@ -12,4 +12,5 @@ pub mod pages;
 pub mod payers;
 pub mod query;
 pub mod resources;
+pub mod unknown_names;
 pub mod views;

@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use crate::base::hash::{canonical, keyed_digest};
 use crate::base::id::Key;
 use crate::engine::protocol::next_steps::NextStep;
+use crate::engine::protocol::unknown_names::UnknownName;
 use crate::engine::protocol::views::{
-    CHECKSUM_SHORT, ComparedTrees, MoneyView, PlanView, StepView, UnknownName,
+    CHECKSUM_SHORT, ComparedTrees, MoneyView, PlanView, StepView,
 };
 use crate::engine::queries::next_steps::next_steps;
 use crate::engine::queries::scoped::{self, due, step_sums};
@@ -39,7 +40,7 @@ impl EngineView<'_> {
             let due = self.planner.dues(self.known_state, step);
             let (problems, merchant) =
                 (self.field_problems(step), owner_name(self.known_state, step));
-            let view = StepView { problems, due, merchant, ..step_view(step) };
+            let view = StepView { due, problems, merchant, ..step_view(step) };
             with_plan_checksum(view, step, &checksum)
         };
         let problems = self.known_state.files.problems();

@@ -13,7 +13,8 @@ use crate::base::secret::mask_digits;
 use crate::engine::handles::task_result::TaskFailure;
 use crate::engine::protocol::payers::{PaymentView, PaymentsView};
 use crate::engine::protocol::resources::{ResourceFilter, ResourceList};
-use crate::engine::protocol::views::{ResourceView, UnknownName};
+use crate::engine::protocol::unknown_names::UnknownName;
+use crate::engine::protocol::views::ResourceView;
 use crate::engine::queries::conditions::{self, failure_reason};
 use crate::engine::queries::next_steps::next_steps;
 use crate::engine::scheduler::backoff::{instant_of, time_to_next_quarter};
@@ -83,7 +84,7 @@ impl EngineView<'_> {
             && namespace.as_ref().is_none_or(|space| step.key.namespace == *space)
             && labels.iter().all(|term| term.is_satisfied(own))
             && !(*not_ready && step.is_ready())
-            && !(filter.attention && !self.needs_attention(step))
+            && (!filter.attention || self.needs_attention(step))
             && filter.search.as_deref().is_none_or(|text| is_named(step.key.name.as_str(), text))
             && merchant.as_ref().is_none_or(|merchant| {
                 step.key == *merchant
@@ -194,11 +195,9 @@ fn shown_labels(labels: &BTreeMap<String, String>) -> BTreeMap<String, String> {
 /// Returns the class of a resource; a failed attempt may need a person although the step does not.
 fn standing(known: &conditions::ConditionInputs<'_>) -> Standing {
     let failed = known.unable.is_some_and(TaskFailure::needs_attention);
-    match known.step.standing() {
-        standing @ (Standing::Changing | Standing::Waiting) if !failed => standing,
-        Standing::Changing | Standing::Waiting => Standing::NeedsAttention,
-        standing => standing,
-    }
+    let standing = known.step.standing();
+    let is_open = matches!(standing, Standing::Changing | Standing::Waiting);
+    if failed && is_open { Standing::NeedsAttention } else { standing }
 }
 
 /// Returns a resource's headline: its last failure, its problem, or its last known state.

@@ -7,7 +7,8 @@ use chrono::NaiveDate;
 
 use crate::base::id::{Key, Kind, Mode};
 use crate::base::money::Currency;
-use crate::engine::protocol::views::{DueView, MoneyView, PlanView, StepView, UnknownName};
+use crate::engine::protocol::unknown_names::UnknownName;
+use crate::engine::protocol::views::{DueView, MoneyView, PlanView, StepView};
 use crate::engine::view::EngineView;
 use crate::model::change::PlannedAction;
 use crate::model::operator::StepSelection;

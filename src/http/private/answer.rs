@@ -20,7 +20,7 @@ use crate::control::handle::Control;
 use crate::control::protocol::{BEAT, ControlError, VERSION, VERSION_HEADER};
 use crate::engine::protocol::diagnostics::{Metrics, StatusView};
 use crate::engine::protocol::query::Query;
-use crate::engine::protocol::views::UnknownName;
+use crate::engine::protocol::unknown_names::UnknownName;
 
 /// Time limit of an engine's answer; the engine is busy with files as a rule, never with calls.
 const ANSWER_MAX: Duration = Duration::from_secs(30);

@@ -7,7 +7,8 @@ use axum::response::Response;
 use crate::base::id::{Key, Kind, Name};
 use crate::engine::protocol::query::{ResourceQuery, ResourcesQuery};
 use crate::engine::protocol::resources::{LabelTerm, ListPart, ResourceFilter, ResourceList};
-use crate::engine::protocol::views::{ResourceView, UnknownName};
+use crate::engine::protocol::unknown_names::UnknownName;
+use crate::engine::protocol::views::ResourceView;
 use crate::http::private::answer::{self, AppState, ok};
 use crate::kinds::register;
 

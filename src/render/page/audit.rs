@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use crate::base::clock::timestamp;
 use crate::render::page::parts::{address, key_link, sentence, time, why_link};
 use crate::render::words::{clean, short_hash};
 use crate::store::audit::{AuditEntry, AuditTrail};
@@ -85,7 +86,7 @@ fn row(item: &AuditEntry) -> Markup {
     html! {
         tr {
             th scope="row" title=(item.hash) { (item.record) }
-            td { @if let Some(at) = &item.at { (time(&at.to_rfc3339())) } }
+            td { @if let Some(at) = &item.at { (time(&timestamp(at))) } }
             td { (clean(&item.kind)) @if let Some(intent) = &item.intent { " " (why_link(intent)) } }
             td { @if let Some(key) = &item.key { (key_link(key)) } }
             td { @if let Some(actor) = &item.actor { (clean(actor)) } }
@@ -106,7 +107,7 @@ pub(super) fn progress_rows(entries: &[HistoryEntry]) -> Markup {
                 @for one in entries.iter().rev() {
                     tr {
                         th scope="row" { (one.record_ref.record) " " code { (short_hash(&one.record_ref.hash.to_string())) } }
-                        td { (time(&one.at.to_rfc3339())) }
+                        td { (time(&timestamp(&one.at))) }
                         td { (clean(&one.what)) @if let Some(id) = &one.remote_id { " " code { (clean(id)) } } }
                         td { @if let Some(detail) = &one.detail { (sentence(detail)) } }
                     }

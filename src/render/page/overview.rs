@@ -1,5 +1,6 @@
 //! The first page: the service, the counts, and everything that needs a person.
 
+use chrono::TimeDelta;
 use maud::{Markup, html};
 
 use crate::base::wording::count_noun;
@@ -7,13 +8,13 @@ use crate::engine::protocol::events::ReceiverView;
 use crate::engine::protocol::intents::IntentsView;
 use crate::engine::protocol::pages::MoneyOutlook;
 use crate::engine::protocol::resources::ResourceList;
-use crate::engine::protocol::views::{Overview, ResourceView, TrafficView};
+use crate::engine::protocol::views::{Overview, ResourceView, StandingCounts, TrafficView};
 use crate::model::manifest::TreeState;
 use crate::render::page::intents::intent;
 use crate::render::page::money::outlook;
 use crate::render::page::parts::{resource_link, sentence, short_link, state, time};
 use crate::render::page::resource::advice;
-use crate::render::words::{clean, short_hash};
+use crate::render::words::{clean, duration, short_hash};
 
 /// Everything that the first page shows.
 #[derive(Debug)]
@@ -64,25 +65,28 @@ fn receiver_text(receiver: &ReceiverView) -> Markup {
     }
 }
 
-/// Renders a number of seconds in its largest unit.
 fn span(seconds: i64) -> String {
-    let units = [(86_400, "d"), (3_600, "h"), (60, "m")];
-    let fitting = units.iter().find_map(|(size, unit)| {
-        let count = seconds.checked_div(*size).filter(|count| *count > 0)?;
-        Some(format!("{count} {unit}"))
-    });
-    fitting.unwrap_or_else(|| format!("{seconds} s"))
+    duration(TimeDelta::seconds(seconds))
 }
 
+/// Renders the classes of all resources, which add up, and the counts beside them.
 fn counts(parts: &OverviewParts<'_>) -> Markup {
     let view = parts.overview;
-    let not_ready = view.resources.saturating_sub(view.ready);
-    let rows = [
-        ("To change", view.changes, "/plan"),
-        ("Need attention", parts.attention.total, "/resources?attention=true"),
+    let StandingCounts { needs_attention, invalid, unhealthy, changing, .. } = view.standings;
+    let StandingCounts { waiting, suspended, undocumented, ready, .. } = view.standings;
+    let not_ready = "/resources?not_ready=true";
+    let classes = [
+        ("Ready", ready, "/resources"),
+        ("To change", changing, "/plan"),
+        ("Waiting", waiting, not_ready),
+        ("Suspended", suspended, not_ready),
+        ("Without a document", undocumented, not_ready),
+        ("Unhealthy", unhealthy, not_ready),
+        ("Invalid document", invalid, not_ready),
+        ("Need attention", needs_attention, "/resources?attention=true"),
+    ];
+    let beside = [
         ("Under way or queued", view.under_way, "/plan"),
-        ("Suspended", view.suspended, "/resources?not_ready=true"),
-        ("Left at the service without a document", view.orphaned, "/plan"),
         ("Intents not settled", view.open_intents, "/intents"),
         ("Invalid documents", view.broken, "/plan"),
     ];
@@ -91,18 +95,19 @@ fn counts(parts: &OverviewParts<'_>) -> Markup {
             div.notice.bad { "Some files are invalid: nothing is removed until " code { "reckon validate" } " passes." }
         }
         table.counts {
-            tbody {
-                tr { th scope="row" { "Ready" } td.sum { (view.ready) } }
-                tr { th scope="row" { a href="/resources?not_ready=true" { "Not ready" } } td.sum { (not_ready) } }
-            }
+            tbody { @for row in classes { (count_row(row)) } }
             tfoot { tr.due { th scope="row" { a href="/resources" { "All resources" } } td.sum { (view.resources) } } }
         }
         table.counts {
-            caption { "Among them, and beside them" }
-            tbody { @for (name, count, link) in rows {
-                tr { th scope="row" { @if count > 0 { a href=(link) { (name) } } @else { (name) } } td.sum { (count) } }
-            } }
+            caption { "Beside them" }
+            tbody { @for row in beside { (count_row(row)) } }
         }
+    }
+}
+
+fn count_row((name, count, link): (&str, usize, &str)) -> Markup {
+    html! {
+        tr { th scope="row" { @if count > 0 { a href=(link) { (name) } } @else { (name) } } td.sum { (count) } }
     }
 }
 

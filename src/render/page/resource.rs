@@ -7,12 +7,12 @@ use crate::engine::protocol::next_steps::NeedView;
 use crate::engine::protocol::pages::ResourceContext;
 use crate::engine::protocol::payers::{PaymentView, PaymentsView};
 use crate::engine::protocol::views::ResourceView;
-use crate::model::state::health::Condition;
-use crate::render::describe::{action_meaning, flat_facts};
+use crate::model::state::health::{Condition, ConditionStatus};
 use crate::render::page::audit::table;
 use crate::render::page::parts::{
     address, command, facts, key_link, sentence, short_link, state, time,
 };
+use crate::render::resource::describe::{action_meaning, flat_facts};
 use crate::render::words::{clean, file_place, format_amount, resource_key};
 use crate::store::audit::AuditTrail;
 
@@ -76,13 +76,22 @@ fn conditions(conditions: &[Condition]) -> Markup {
                 @for one in conditions {
                     tr {
                         th scope="row" { (one.kind.word()) }
-                        td { (state(one.is_good(), one.status.word())) }
+                        td { (condition_status(one)) }
                         td { @if let Some(since) = &one.since { (time(since)) } }
                         td { strong { (clean(&one.reason)) } ": " (sentence(&one.message)) }
                     }
                 }
             }
         } }
+    }
+}
+
+/// Returns the status; one that is not known is neither good nor bad.
+fn condition_status(condition: &Condition) -> Markup {
+    let word = condition.status.word();
+    match condition.status {
+        ConditionStatus::Unknown => html! { span.state { (word) } },
+        ConditionStatus::True | ConditionStatus::False => state(condition.is_good(), word),
     }
 }
 

@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 
 use crate::engine::protocol::resources::{ListPart, ResourceList};
-use crate::engine::protocol::views::{ResourceView, UnknownName};
+use crate::engine::protocol::unknown_names::UnknownName;
+use crate::engine::protocol::views::ResourceView;
 use crate::kinds::register::KINDS;
 use crate::render::page::parts::{
     address, paging, resource_link, sentence, short_link, state, time,

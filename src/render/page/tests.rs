@@ -46,7 +46,7 @@ fn hostile_resource() -> ResourceView {
     }))
 }
 
-fn list(items: Vec<ResourceView>) -> ResourceList {
+fn list(items: &[ResourceView]) -> ResourceList {
     of(json!({"items": items, "total": 120, "at": "2026-11-20T12:00:00Z"}))
 }
 
@@ -60,7 +60,7 @@ fn a_list_of_resources_shows_hostile_text_as_text_and_keeps_its_filter_in_its_li
         ..WrittenFilter::default()
     };
     let part = ListPart { offset: 50, limit: Some(50) };
-    let html = check("list", resources::list(&filter, part, &list(vec![hostile_resource()])));
+    let html = check("list", resources::list(&filter, part, &list(&[hostile_resource()])));
     assert!(html.contains("51–51 of 120"), "{html}");
     assert!(html.contains("&amp;not_ready=true&amp;offset=51\""), "{html}");
     assert!(html.contains("href=\"/resources/Invoice/default/jane\""), "{html}");
@@ -178,7 +178,7 @@ fn the_first_page_begins_with_the_service_and_its_counts_add_up() {
     let parts = OverviewParts {
         overview: &overview,
         receivers: &[],
-        attention: &list(vec![hostile_resource()]),
+        attention: &list(&[hostile_resource()]),
         intents: &of(json!({"items": [], "remade": []})),
         money: &money,
     };

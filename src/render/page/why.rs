@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use crate::base::clock::timestamp;
 use crate::base::wording::count_noun;
 use crate::render::page::audit::progress_rows;
 use crate::render::page::parts::{facts, key_link, sentence, time};
@@ -53,7 +54,7 @@ fn effect_history(effect: &EffectHistoryView) -> Markup {
                 ("Requested", (!expected.is_empty()).then(|| html! { (expected.join(", ")) })),
                 ("Request", Some(html! { code { (clean(&effect.request)) } })),
                 ("Name", Some(html! { code { (clean(&effect.source_id)) } })),
-                ("Approved", effect.approval.as_ref().map(|one| html! { "by " (clean(&one.actor)) " " (time(&one.at.to_rfc3339())) })),
+                ("Approved", effect.approval.as_ref().map(|one| html! { "by " (clean(&one.actor)) " " (time(&timestamp(&one.at))) })),
                 ("Plan approvals", (!effect.plan_approvals.is_empty()).then(|| html! { (clean(&effect.plan_approvals.join(", "))) })),
                 ("Actor", effect.asked_by.as_ref().map(|who| html! { (clean(who)) })),
                 ("Document", cause.map(|place| html! { code { (place) } })),

@@ -1,4 +1,4 @@
-//! ReportFindings as annotations of a change: workflow commands of GitHub, and Code Quality of GitLab.
+//! Findings as annotations of a change: workflow commands of GitHub, and Code Quality of GitLab.
 
 use serde::Serialize;
 

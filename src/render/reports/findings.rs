@@ -1,4 +1,4 @@
-//! ReportFindings of `validate` and `plan`: problems of files, and steps of a plan that wait for a person.
+//! Findings of `validate` and `plan`: problems of files, and steps of a plan that wait for a person.
 //! The forms of this folder are for the programs that show findings beside a change of the files.
 
 use crate::base::wording::count_noun;
@@ -10,11 +10,11 @@ use crate::render::words::{clean, resource_key};
 /// Place of a finding about a resource without a file.
 const CONFIG_FILE: &str = "reckon.yaml";
 
-/// ReportFindings of one command.
+/// Findings of one command.
 #[derive(Debug)]
 pub struct ReportFindings {
     pub command: &'static str,
-    /// ReportFindings in the order of the command's text.
+    /// Findings in the order of the command's text.
     pub items: Vec<PlacedIssue>,
     /// Checks without a finding, in words.
     pub passed: Vec<String>,

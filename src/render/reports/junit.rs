@@ -1,4 +1,4 @@
-//! Results of tests and checks as JUnit's XML.
+//! Results of tests and checks as the XML of `JUnit`.
 
 use crate::model::issue::{PlacedIssue, Severity};
 use crate::render::reports::findings::{ReportFindings, message_text};

@@ -1,4 +1,4 @@
-//! ReportFindings as SARIF 2.1.0, which code hosts and editors read. The rules of a run are the codes of
+//! Findings as SARIF 2.1.0, which code hosts and editors read. The rules of a run are the codes of
 //! its findings, with their meaning and remedy from docs/reference/errors.md.
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
@@ -148,9 +148,8 @@ fn rule(code: &str) -> SarifRule {
 
 /// Returns the meaning and the remedy of a code, from the row of the table of all codes.
 fn explain(code: &str) -> Option<(&'static str, &'static str)> {
-    let row = ERRORS
-        .lines()
-        .find_map(|line| line.strip_prefix("| `")?.strip_prefix(code)?.strip_prefix("` | "))?;
+    let start = format!("| `{code}` | ");
+    let row = ERRORS.lines().find_map(|line| line.strip_prefix(&start))?;
     let (meaning, remedy) = row.trim_end().strip_suffix('|')?.split_once(" | ")?;
     Some((meaning.trim(), remedy.trim()))
 }

@@ -245,13 +245,13 @@ fn of_resource(item: Option<&ResourceView>, truth: &Seen) -> Seen {
     let reason = item.and_then(|item| of_intents(&item.reason));
     if let Some(item) = item {
         let list = ResourceList { items: vec![item.clone()], total: 1, at: DateTime::UNIX_EPOCH };
-        let table = render::resource_list::table(&list, Screen::PLAIN, false);
+        let table = render::resource::resource_list::table(&list, Screen::PLAIN, false);
         assert!(table.contains(&item.reason), "the table shows the reason: {table}");
         assert!(
             reason.is_none() || !item.ready,
             "an unsettled intent makes the resource not ready: {item:?}"
         );
-        let described = render::describe::describe(item, None, Screen::PLAIN);
+        let described = render::resource::describe::describe(item, None, Screen::PLAIN);
         assert!(
             described.contains(&item.reason),
             "`describe` shows the reason of `get`: {described}"

@@ -170,7 +170,7 @@ async fn a_service_that_repeats_its_requests_carries_nothing_on() {
         &specs().replace("{name: env}", "{name: env, annotations: {reckon.dev/generation: '2'}}"),
     );
     let printed = stand.ends(&["-vvv", "apply", "--yes", "--target", "Merchant/env"], 0);
-    assert!(printed.contains("TRACE"), "{printed}");
+    assert!(printed.contains("  trace  "), "{printed}");
     let known = running::credentials(sandbox.address).await;
     for merchant in known["merchants"].as_array().unwrap() {
         let key = merchant["test"]["secret_key"].as_str().unwrap();

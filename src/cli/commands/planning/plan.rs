@@ -31,7 +31,8 @@ use crate::config::setting::ProcessEnv;
 use crate::control::requests::{PlanOf, Refresh, Verify};
 use crate::engine::protocol::approvals::{SavePlan, SavedPlan};
 use crate::engine::protocol::query::{Query, SavedPlanQuery, ScopedPlanQuery};
-use crate::engine::protocol::views::{Against, ComparedTrees, PlanView, UnknownName};
+use crate::engine::protocol::unknown_names::UnknownName;
+use crate::engine::protocol::views::{Against, ComparedTrees, PlanView};
 use crate::kinds::schema::kind::AttachmentFiles;
 use crate::model::issue::{PlacedIssue, ProblemCounts, Severity, TreeProblems};
 use crate::model::manifest::OnDoubt;
@@ -134,10 +135,8 @@ pub(crate) fn show(plan: &PlanView, out: Printer) -> CommandResult<()> {
     if out.form == Output::Markdown {
         return out.text(&render::plan::markdown(plan));
     }
-    out.result(plan, || match out.details {
-        true => render::plan::full_text(plan, out.screen),
-        false => render::plan::text(plan, out.screen),
-    })
+    let full = || render::plan::full_text(plan, out.screen);
+    out.result(plan, || if out.details { full() } else { render::plan::text(plan, out.screen) })
 }
 
 /// Returns exit code 3 if a step waits for a person.

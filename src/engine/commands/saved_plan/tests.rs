@@ -4,7 +4,7 @@ use crate::base::hash::Digest;
 use crate::engine::commands::saved_plan::SAVED_PLAN;
 use crate::engine::protocol::approvals::{PlanUnfit, SavePlan, SavedPlan};
 use crate::engine::protocol::query::{EngineQuery, Reply};
-use crate::engine::protocol::views::UnknownName;
+use crate::engine::protocol::unknown_names::UnknownName;
 use crate::engine::tests::fixture::{DIGEST_KEY, StateFixture};
 use crate::engine::tests::records::{
     CONTACT, contact, document, key, now, open_intent, restore_record,

@@ -8,7 +8,7 @@ use crate::model::plan::Standing;
 use crate::render::words::Screen;
 
 /// Colours of a line: red needs a person, yellow is on its way or left as it is.
-pub(super) fn style(standing: Standing) -> Style {
+pub(in crate::render) fn style(standing: Standing) -> Style {
     match standing {
         Standing::NeedsAttention | Standing::Invalid | Standing::Unhealthy => Style::new().red(),
         Standing::Changing | Standing::Waiting | Standing::Suspended | Standing::Undocumented => {
@@ -19,7 +19,7 @@ pub(super) fn style(standing: Standing) -> Style {
 }
 
 /// Returns the symbol before a name, coloured.
-pub(super) fn symbol(standing: Standing, screen: Screen) -> String {
+pub(in crate::render) fn symbol(standing: Standing, screen: Screen) -> String {
     match standing {
         Standing::Ready => screen.paint(Style::new().green(), "✓"),
         Standing::NeedsAttention | Standing::Invalid | Standing::Unhealthy => {
@@ -32,7 +32,7 @@ pub(super) fn symbol(standing: Standing, screen: Screen) -> String {
 }
 
 /// Returns `58 ready, 3 waiting, 1 needs attention`: counts that add up to all resources.
-pub(super) fn counts(counts: &StandingCounts) -> String {
+pub(in crate::render) fn counts(counts: &StandingCounts) -> String {
     let StandingCounts { needs_attention, invalid, unhealthy, changing, .. } = counts;
     let StandingCounts { waiting, suspended, undocumented, ready, .. } = counts;
     let parts = [
@@ -50,7 +50,7 @@ pub(super) fn counts(counts: &StandingCounts) -> String {
 }
 
 /// Counts the classes of these resources.
-pub(super) fn count(standings: impl Iterator<Item = Standing>) -> StandingCounts {
+pub(in crate::render) fn count(standings: impl Iterator<Item = Standing>) -> StandingCounts {
     let mut counts = StandingCounts::default();
     for standing in standings {
         let count = match standing {

@@ -10,7 +10,7 @@ use crate::engine::protocol::payers::PaymentsView;
 use crate::engine::protocol::resources::ResourceList;
 use crate::engine::protocol::views::ResourceView;
 use crate::model::plan::Standing;
-use crate::render::standing;
+use crate::render::resource::standing;
 use crate::render::table::{Column, Line, push_table};
 use crate::render::words::{
     Screen, age, clean, file_place, format_amount, push_line, resource_key, to_minute,

@@ -9,14 +9,13 @@ use crate::engine::protocol::next_steps::{NeedView, NextStep};
 use crate::engine::protocol::payers::{PaymentView, PaymentsView};
 use crate::engine::protocol::views::{Confidence, ResourceView};
 use crate::model::state::health::{Condition, ConditionStatus};
-use crate::render::status::commands;
+use crate::render::resource::standing;
 use crate::render::table::{Column, Line, push_table};
 use crate::render::why::EffectHistoryView;
 use crate::render::words::{
-    Screen, clean, file_place, format_amount, moment, money_text, or_not_known, push_line,
-    resource_key, to_minute, value_text, wrap_text,
+    self, Screen, clean, commands, file_place, format_amount, moment, money_text, or_not_known,
+    push_line, resource_key, to_minute, value_text, wrap_text,
 };
-use crate::render::{standing, words};
 
 const LABEL_WIDTH: usize = 14;
 
@@ -232,7 +231,7 @@ fn condition_symbol(condition: &Condition) -> char {
 }
 
 /// Returns the meaning of a planned action, as a clause.
-pub(super) fn action_meaning(action: &str) -> &str {
+pub(in crate::render) fn action_meaning(action: &str) -> &str {
     match action {
         "settled" => "none",
         "create" => "it is created at the service",
@@ -247,7 +246,7 @@ pub(super) fn action_meaning(action: &str) -> &str {
 }
 
 /// Returns the facts of a resource as paths and texts.
-pub(super) fn flat_facts(item: &ResourceView) -> Vec<(String, String)> {
+pub(in crate::render) fn flat_facts(item: &ResourceView) -> Vec<(String, String)> {
     let mut leaves = Vec::new();
     for (name, value) in &item.facts {
         flatten(name, value, &mut leaves);
