@@ -147,7 +147,7 @@ fn money_part(
     let today = now.date_naive();
     let soon = today.checked_add_signed(TimeDelta::days(NEAR_DAYS))?;
     let end = today.checked_add_months(Months::new(MONTHS))?;
-    let collected = collected(&known, now);
+    let collected = recent_payment(&known, now);
     let currency = dues.first().map(|(_, money)| money.currency());
     let currency = currency.or_else(|| known.text("currency")?.parse().ok())?;
     let mut columns: BTreeMap<MoneyColumn, i64> = BTreeMap::new();
@@ -171,7 +171,7 @@ fn money_part(
 }
 
 /// Returns the amount of the newest payment, if it was made in the last 30 days and kept.
-fn collected(known: &Observed, now: DateTime<Utc>) -> i64 {
+fn recent_payment(known: &Observed, now: DateTime<Utc>) -> i64 {
     let last = known.payments.as_deref().map(|payments| &payments.last);
     let recent =
         last.filter(|last| now.signed_duration_since(last.at) <= TimeDelta::days(NEAR_DAYS));

@@ -7,10 +7,10 @@ use serde::Deserialize;
 use crate::base::id::{IntentId, Key};
 use crate::control::handle::Control;
 use crate::control::protocol::LocalQuery;
-use crate::http::page::resources::given;
+use crate::http::page::resources::non_empty;
 use crate::http::page::respond::{ITEMS_SHOWN, PageResult, ask_local, refuse, show};
 use crate::render::page::audit::{self, WrittenSearch};
-use crate::render::page::frame::Section;
+use crate::render::page::frame::PageSection;
 use crate::store::audit::{AuditRequest, AuditTrail};
 
 const TITLE: &str = "Audit trail";
@@ -28,9 +28,9 @@ pub(super) struct SearchForm {
 impl SearchForm {
     fn written(&self) -> WrittenSearch {
         WrittenSearch {
-            resource: given(&self.resource),
-            intent: given(&self.intent),
-            actor: given(&self.actor),
+            resource: non_empty(&self.resource),
+            intent: non_empty(&self.intent),
+            actor: non_empty(&self.actor),
         }
     }
 
@@ -54,7 +54,7 @@ pub(super) async fn trail(
     asked: Result<Query<SearchForm>, QueryRejection>,
 ) -> PageResult {
     let refused = |written: &WrittenSearch, why: &str| {
-        refuse(TITLE, Section::Audit, audit::refusal(written, why))
+        refuse(TITLE, PageSection::Audit, audit::refusal(written, why))
     };
     let asked = match asked {
         Ok(Query(asked)) => asked,
@@ -66,5 +66,5 @@ pub(super) async fn trail(
         Err(why) => return Ok(refused(&written, &why)),
     };
     let trail: AuditTrail = ask_local(&control, LocalQuery::Audit(request)).await?;
-    Ok(show(TITLE, Section::Audit, audit::page(&written, &trail)))
+    Ok(show(TITLE, PageSection::Audit, audit::page(&written, &trail)))
 }

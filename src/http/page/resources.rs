@@ -14,7 +14,7 @@ use crate::http::page::respond::{
     ITEMS_SHOWN, PageResult, ask, ask_local, not_found, refuse, show,
 };
 use crate::kinds::register;
-use crate::render::page::frame::Section;
+use crate::render::page::frame::PageSection;
 use crate::render::page::resource;
 use crate::render::page::resources::{self, WrittenFilter, unknown_text};
 use crate::store::audit::{AuditRequest, AuditTrail};
@@ -38,18 +38,18 @@ pub(super) struct FilterForm {
 }
 
 /// Returns a text without the spaces around it; `None` if nothing is left.
-pub(super) fn given(text: &str) -> Option<String> {
+pub(super) fn non_empty(text: &str) -> Option<String> {
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
 impl FilterForm {
     fn written(&self) -> WrittenFilter {
         WrittenFilter {
-            kind: given(&self.kind),
-            namespace: given(&self.namespace),
-            merchant: given(&self.merchant),
-            labels: given(&self.labels),
-            search: given(&self.search),
+            kind: non_empty(&self.kind),
+            namespace: non_empty(&self.namespace),
+            merchant: non_empty(&self.merchant),
+            labels: non_empty(&self.labels),
+            search: non_empty(&self.search),
             not_ready: self.not_ready,
             attention: self.attention,
         }
@@ -89,7 +89,7 @@ pub(super) async fn list(
     asked: Result<Query<FilterForm>, QueryRejection>,
 ) -> PageResult {
     let refused = |written: &WrittenFilter, why: &str| {
-        refuse(TITLE, Section::Resources, resources::refusal(written, why))
+        refuse(TITLE, PageSection::Resources, resources::refusal(written, why))
     };
     let asked = match asked {
         Ok(Query(asked)) => asked,
@@ -101,7 +101,7 @@ pub(super) async fn list(
         Err(why) => return Ok(refused(&written, &why)),
     };
     Ok(match ask(&control, ResourcesQuery(filter)).await? {
-        Ok(found) => show(TITLE, Section::Resources, resources::list(&written, part, &found)),
+        Ok(found) => show(TITLE, PageSection::Resources, resources::list(&written, part, &found)),
         Err(unknown) => refused(&written, &unknown_text(&unknown)),
     })
 }
@@ -115,14 +115,14 @@ pub(super) async fn one(
     });
     match key {
         Some(key) => show_one(&control, key).await.into_response(),
-        None => not_found(Some(Section::Resources), "This is no name of a resource."),
+        None => not_found(Some(PageSection::Resources), "This is no name of a resource."),
     }
 }
 
 async fn show_one(control: &Control, key: Key) -> PageResult {
     let Some(context) = ask(control, ResourceContextQuery(key.clone())).await? else {
         let text = format!("There is no resource {}.", key.short());
-        return Ok(not_found(Some(Section::Resources), &text));
+        return Ok(not_found(Some(PageSection::Resources), &text));
     };
     let request = AuditRequest {
         resource: Some(key.clone()),
@@ -130,5 +130,5 @@ async fn show_one(control: &Control, key: Key) -> PageResult {
         ..AuditRequest::default()
     };
     let trail: AuditTrail = ask_local(control, LocalQuery::Audit(request)).await?;
-    Ok(show(&key.short(), Section::Resources, resource::page(&context, &trail)))
+    Ok(show(&key.short(), PageSection::Resources, resource::page(&context, &trail)))
 }

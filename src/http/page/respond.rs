@@ -12,7 +12,7 @@ use crate::control::protocol::{ControlError, ControlRequest, LocalQuery};
 use crate::engine::protocol::diagnostics::LocalReply;
 use crate::engine::protocol::query::{Query, Reply};
 use crate::render::page::assets::Asset;
-use crate::render::page::frame::{POLICY, Page, Section};
+use crate::render::page::frame::{OperatorPage, POLICY, PageSection};
 
 /// Items on a page of a list.
 pub(super) const ITEMS_SHOWN: usize = 50;
@@ -38,28 +38,28 @@ impl From<ControlError> for PageRefusal {
     fn from(why: ControlError) -> Self {
         let inner = html! { p role="alert" { (why.message) } p { (why.help) } };
         let title = "No answer of the daemon";
-        let page = Page { title, section: None, inner };
+        let page = OperatorPage { title, section: None, inner };
         Self(Box::new(with_status(StatusCode::SERVICE_UNAVAILABLE, &page)))
     }
 }
 
 /// Responds with a page.
-pub(super) fn show(title: &str, section: Section, inner: Markup) -> Response {
-    with_status(StatusCode::OK, &Page { title, section: Some(section), inner })
+pub(super) fn show(title: &str, section: PageSection, inner: Markup) -> Response {
+    with_status(StatusCode::OK, &OperatorPage { title, section: Some(section), inner })
 }
 
 /// Responds that there is no such page or resource.
-pub(super) fn not_found(section: Option<Section>, text: &str) -> Response {
+pub(super) fn not_found(section: Option<PageSection>, text: &str) -> Response {
     let inner = html! { p { (text) } };
-    with_status(StatusCode::NOT_FOUND, &Page { title: "Not found", section, inner })
+    with_status(StatusCode::NOT_FOUND, &OperatorPage { title: "Not found", section, inner })
 }
 
 /// Responds with a page whose parameters are not valid; `inner` says why.
-pub(super) fn refuse(title: &str, section: Section, inner: Markup) -> Response {
-    with_status(StatusCode::BAD_REQUEST, &Page { title, section: Some(section), inner })
+pub(super) fn refuse(title: &str, section: PageSection, inner: Markup) -> Response {
+    with_status(StatusCode::BAD_REQUEST, &OperatorPage { title, section: Some(section), inner })
 }
 
-fn with_status(status: StatusCode, page: &Page<'_>) -> Response {
+fn with_status(status: StatusCode, page: &OperatorPage<'_>) -> Response {
     (status, headers(POLICY), Html(page.html().into_string())).into_response()
 }
 

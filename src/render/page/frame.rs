@@ -10,7 +10,7 @@ pub const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self
 
 /// A part of the page that the navigation names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Section {
+pub enum PageSection {
     Overview,
     Resources,
     Plan,
@@ -19,23 +19,23 @@ pub enum Section {
     Audit,
 }
 
-pub const SECTIONS: [(Section, &str, &str); 6] = [
-    (Section::Overview, "Overview", "/"),
-    (Section::Resources, "Resources", "/resources"),
-    (Section::Plan, "Plan", "/plan"),
-    (Section::Intents, "Intents", "/intents"),
-    (Section::Events, "Events", "/events"),
-    (Section::Audit, "Audit", "/audit"),
+pub const SECTIONS: [(PageSection, &str, &str); 6] = [
+    (PageSection::Overview, "Overview", "/"),
+    (PageSection::Resources, "Resources", "/resources"),
+    (PageSection::Plan, "Plan", "/plan"),
+    (PageSection::Intents, "Intents", "/intents"),
+    (PageSection::Events, "Events", "/events"),
+    (PageSection::Audit, "Audit", "/audit"),
 ];
 
 #[derive(Debug)]
-pub struct Page<'a> {
+pub struct OperatorPage<'a> {
     pub title: &'a str,
-    pub section: Option<Section>,
+    pub section: Option<PageSection>,
     pub inner: Markup,
 }
 
-impl Page<'_> {
+impl OperatorPage<'_> {
     pub fn html(&self) -> Markup {
         html! {
             (DOCTYPE)

@@ -10,7 +10,7 @@ use crate::engine::protocol::pages::{MoneyOutlook, PlanPart, ResourceContext};
 use crate::engine::protocol::resources::{ListPart, ResourceList};
 use crate::engine::protocol::views::{DownHostView, Overview, ResourceView};
 use crate::render::page::audit::WrittenSearch;
-use crate::render::page::frame::{POLICY, Page, Section};
+use crate::render::page::frame::{OperatorPage, POLICY, PageSection};
 use crate::render::page::overview::OverviewParts;
 use crate::render::page::parts::paging;
 use crate::render::page::resources::WrittenFilter;
@@ -25,7 +25,8 @@ fn of<T: serde::de::DeserializeOwned>(value: Value) -> T {
 
 /// Checks a page of hostile texts: none of them is markup, and all of them are shown.
 fn check(title: &str, inner: Markup) -> String {
-    let html = Page { title, section: Some(Section::Audit), inner }.html().into_string();
+    let html =
+        OperatorPage { title, section: Some(PageSection::Audit), inner }.html().into_string();
     assert_eq!(faults(&html), Vec::<String>::new(), "{title}");
     assert!(!html.contains("<script>"), "{title}: markup from outside: {html}");
     assert!(!html.contains(['\u{202e}', '\u{1b}']), "{title}: control characters");
