@@ -101,7 +101,7 @@ enum ProblemChange<'a> {
 /// The problems that were reported.
 #[derive(Debug, Default)]
 struct KnownProblems {
-    /// The reason of each resource that is not ready.
+    /// The reason of each resource that is not ready, those that only wait for another included.
     resources: BTreeMap<String, String>,
     documents: BTreeSet<(String, usize, String)>,
 }
@@ -111,16 +111,17 @@ impl KnownProblems {
     fn update<'a>(&mut self, status: &'a StatusView) -> Vec<ProblemChange<'a>> {
         let mut changes = Vec::new();
         let mut resources = BTreeMap::new();
-        for item in status.not_ready.iter().filter(|item| item.reason != WAITS_FOR) {
+        for item in &status.not_ready {
             let name = render::resource::resource_list::name(item);
-            if self.resources.get(&name) != Some(&item.reason) {
+            if self.resources.get(&name) != Some(&item.reason) && item.reason != WAITS_FOR {
                 changes.push(ProblemChange::NotReady(item));
             }
             resources.insert(name, item.reason.clone());
         }
         let Overview { resources: all, ready, .. } = status.overview;
         let is_whole = all.saturating_sub(ready) <= status.not_ready.len();
-        let gone = self.resources.iter().filter(|(name, _)| !resources.contains_key(*name));
+        let known = self.resources.iter().filter(|(_, reason)| *reason != WAITS_FOR);
+        let gone = known.filter(|(name, _)| !resources.contains_key(*name));
         if is_whole {
             changes.extend(gone.map(|(name, _)| ProblemChange::ReadyAgain(name.clone())));
             self.resources = resources;
@@ -143,7 +144,7 @@ fn log_change(change: &ProblemChange<'_>) {
     match change {
         ProblemChange::NotReady(item) => log_resource(item),
         ProblemChange::ReadyAgain(name) => {
-            tracing::info!(target: "reckon::resources", key = name, "in order again");
+            tracing::info!(target: "reckon::resources", key = name, "no problem any more");
         }
         ProblemChange::Document(PlacedIssue { file, line, code, message, help, .. }) => {
             tracing::error!(target: "reckon::documents", file, line, code, next = help, "{message}");
@@ -208,6 +209,14 @@ mod tests {
         let mut known = KnownProblems::default();
         assert!(known.update(&status(&[("a", WAITS_FOR)], 1)).is_empty());
         assert!(known.update(&status(&[], 0)).is_empty());
+    }
+
+    #[test]
+    fn a_resource_that_waits_for_another_one_now_is_not_said_to_be_ready() {
+        let mut known = KnownProblems::default();
+        known.update(&status(&[("a", "Refused")], 1));
+        assert!(known.update(&status(&[("a", WAITS_FOR)], 1)).is_empty());
+        assert_eq!(names(&known.update(&status(&[("a", "Refused")], 1))), ["a Refused"]);
     }
 
     #[test]
