@@ -210,6 +210,9 @@ fn documents(all: &mut Outputs) {
     assert_eq!(problems["problems"].as_array().unwrap().len(), 1);
     all.shell.write("specs/tree.yaml", TREE);
     all.says("validate", &["validate"], 0);
+    all.shell.write("specs/odd.yaml", "a: 1\n");
+    all.says("status", &["status"], 3);
+    std::fs::remove_file(all.shell.path("specs/odd.yaml")).unwrap();
     all.says("explain", &["explain", "Invoice"], 0);
     all.says("explain", &["explain", "Config.policy.limits"], 0);
     all.says("explain, for all kinds", &["explain"], 0);

@@ -1,6 +1,6 @@
-//! `status`: shows the whole on one screen. `describe`: shows the state of a resource. `intents`: unsettled effects, contacts
-//! that were created again, and their settlement by a person. `suspend` and `resume`: stop new effects
-//! of a resource, and let them go on.
+//! `status`: shows the whole on one screen. `describe`: shows the state of a resource. `intents`:
+//! unsettled effects, contacts that were created again, and their settlement by a person. `suspend` and
+//! `resume`: stop new effects of a resource, and let them go on.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -25,6 +25,7 @@ use crate::engine::protocol::diagnostics::StatusView;
 use crate::engine::protocol::query::{IntentsQuery, ResourceQuery, StatusQuery};
 use crate::engine::protocol::views::{ResourceView, StandingCounts};
 use crate::http::private::status_body::StatusBody;
+use crate::model::issue::ProblemCounts;
 use crate::model::operator::{
     REASON_LENGTH_MAX, RemainingSuspension, SuspensionRequest, SuspensionResult,
 };
@@ -53,10 +54,12 @@ pub(crate) async fn status(setup: &Context) -> CommandResult {
     Ok(exit)
 }
 
-/// Returns 3 if a person has to act.
+/// Returns 3 if a person has to act on a resource or a document.
 fn status_exit(status: &StatusView) -> Exit {
     let StandingCounts { needs_attention, invalid, .. } = status.overview.standings;
-    if needs_attention.saturating_add(invalid) > 0 { Exit::NeedsAttention } else { Exit::Done }
+    let errors = status.problems.iter().collect::<ProblemCounts>().plus(status.omitted).errors;
+    let acts = needs_attention.saturating_add(invalid).saturating_add(errors);
+    if acts > 0 { Exit::NeedsAttention } else { Exit::Done }
 }
 
 pub(crate) async fn describe(setup: &Context, args: &ResourceArgs) -> CommandResult {
