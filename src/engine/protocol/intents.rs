@@ -70,6 +70,12 @@ const ASKED: [&str; 9] = [
     "schedule",
 ];
 
+/// Returns true for a field of an answer that may be displayed to anyone who may read the API: money
+/// and state, nothing private.
+pub(crate) fn is_displayable(field: &str) -> bool {
+    ASKED.contains(&field)
+}
+
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IntentsView {
     /// Intents that are not closed, oldest first.
@@ -97,7 +103,7 @@ pub(crate) fn evidence(intent: &Intent) -> IntentEvidence {
     let row = effect_row(&intent.effect);
     let (settled_by, shows_at) =
         row.map_or_else(Default::default, |row| settlement(row.lost_reply, intent));
-    let asked = intent.expect.iter().filter(|(name, _)| ASKED.contains(&name.as_str()));
+    let asked = intent.expect.iter().filter(|(name, _)| is_displayable(name));
     IntentEvidence {
         target: intent.target.as_ref().map(ToString::to_string),
         asked: asked.map(|(name, value)| (name.clone(), value.clone())).collect(),

@@ -200,7 +200,7 @@ fn reasons_name_the_request_and_its_line() {
     let progress =
         json!({"stands": record, "at": "2026-11-20T12:00:00Z", "what": HOSTILE, "detail": HOSTILE});
     let effect = json!({"intent": "i-000012", "effect": HOSTILE, "outcome": HOSTILE,
-        "money": [{"currency": "USD", "mode": "test", "meaning": "invoiced", "amount": 1000}], "expected": [["a", HOSTILE]],
+        "money": [{"currency": "USD", "mode": "test", "meaning": "invoiced", "amount": 1000}], "expected": [["a", HOSTILE], ["description", "private words"], ["total_amount", 1000]],
         "progress": [progress], "request": HOSTILE, "source_id": HOSTILE, "mark": HOSTILE, "at": "2026-11-20T12:00:00Z",
         "stands": record, "approval": null, "file": "specs/jane.yaml", "line": 4, "commit": "abc", "author": null});
     let view = json!({"version": 1, "about": [HOSTILE], "position": 9, "head": "00ff",
@@ -210,6 +210,7 @@ fn reasons_name_the_request_and_its_line() {
         html.contains("specs/jane.yaml:4") && html.contains("10.00 USD invoiced (test)"),
         "{html}"
     );
+    assert!(html.contains("total_amount = 1000") && !html.contains("private words"), "{html}");
     check("unknown", why::page(HOSTILE, None));
 }
 

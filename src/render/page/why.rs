@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use crate::base::clock::timestamp;
 use crate::base::wording::count_noun;
+use crate::engine::protocol::intents::is_displayable;
 use crate::render::page::audit::progress_rows;
 use crate::render::page::parts::{facts, key_link, sentence, time};
 use crate::render::why::{EffectHistoryView, ResourceHistoryView, WhyView};
@@ -40,9 +41,11 @@ fn resource_history(resource: &ResourceHistoryView) -> Markup {
 fn effect_history(effect: &EffectHistoryView) -> Markup {
     let cause = file_place(effect.file.as_deref(), effect.line);
     let commit = effect.commit.as_deref().map(short_hash);
+    // A browser on this machine needs no token: as in the intents, only money and state are shown.
     let expected = effect
         .expected
         .iter()
+        .filter(|(path, _)| is_displayable(path))
         .map(|(path, value)| format!("{} = {}", clean(path), value_text(value)));
     let expected: Vec<String> = expected.collect();
     let money: Vec<String> = effect.money.iter().map(money_text).collect();
