@@ -6,6 +6,7 @@ pub mod diagnostic;
 pub mod document_template;
 pub mod effects;
 pub mod events;
+pub mod explanation;
 pub mod hooks;
 pub mod intents;
 pub mod log;
@@ -25,7 +26,6 @@ pub mod reports {
     mod tests;
 }
 pub mod resource;
-pub mod resources;
 pub mod status;
 mod table;
 pub mod waiting;

@@ -110,7 +110,7 @@ pub(crate) fn explain(args: &ExplainArgs, out: Printer) -> CommandResult {
         let what = format!("{name} has no field {path:?}");
         CommandFailure::input("reckon::usage::field", what).help(help)
     })?;
-    out.finish(&explained, || render::resources::explanation(&explained, out.screen))
+    out.finish(&explained, || render::explanation::explanation(&explained, out.screen))
 }
 
 /// Lists the kinds and the configuration, with one line each.
@@ -119,7 +119,7 @@ fn list_kinds(out: Printer) -> CommandResult {
     let config = config::schema::explain("").ok();
     kinds.extend(config.map(|file| KindMeaning { kind: file.kind, meaning: file.meaning }));
     let list = KindList { kinds };
-    out.finish(&list, || render::resources::kind_list(&list, out.screen))
+    out.finish(&list, || render::explanation::kind_list(&list, out.screen))
 }
 
 /// Runs `schema`. Prints JSON in every form but YAML.
@@ -166,7 +166,7 @@ pub(crate) fn seal(setup: &Context, args: &SealArgs) -> CommandResult {
     let age = sealed.map_err(|error| CommandFailure::environment("reckon::seal::failed", error))?;
     let sealed = SealOutput { r#for: place, field, age };
     setup.out.finish(&sealed, || {
-        render::resources::sealed_yaml(&sealed.r#for, &sealed.field, &sealed.age)
+        render::explanation::sealed_yaml(&sealed.r#for, &sealed.field, &sealed.age)
     })
 }
 
