@@ -3,8 +3,7 @@
 use crate::base::id::Key;
 use crate::engine::protocol::pages::{PlanPart, ResourceContext};
 use crate::engine::protocol::resources::ListPart;
-use crate::engine::protocol::views::MoneyView;
-use crate::engine::queries::plan::{is_settled, step_view};
+use crate::engine::queries::plan::{is_settled, step_view, total_views};
 use crate::engine::view::EngineView;
 use crate::plan::state_view::StateView;
 
@@ -24,12 +23,6 @@ impl EngineView<'_> {
             total = total.saturating_add(1);
         }
         let totals = &self.planner.totals;
-        let money = totals.money.iter().map(|((currency, mode, meaning), amount)| MoneyView {
-            currency: currency.clone(),
-            mode: *mode,
-            meaning: (*meaning).to_owned(),
-            amount: *amount,
-        });
         let problems = self.known_state.files.problems();
         PlanPart {
             coverage: self.known_state.desired().tree_state,
@@ -39,7 +32,7 @@ impl EngineView<'_> {
             total,
             part,
             steps,
-            totals: money.collect(),
+            totals: total_views(&totals.money),
             problems: problems.shown,
             omitted: problems.omitted,
         }

@@ -1,11 +1,13 @@
 //! The whole plan as plain data: of the present state, or from one tree to another without any service.
 //! Two plans with one checksum do the same.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use crate::base::hash::{canonical, keyed_digest};
-use crate::base::id::Key;
+use crate::base::id::{Key, Mode};
 use crate::engine::protocol::next_steps::NextStep;
 use crate::engine::protocol::unknown_names::UnknownName;
 use crate::engine::protocol::views::{
@@ -29,12 +31,6 @@ impl EngineView<'_> {
     pub fn plan_view(&self) -> PlanView {
         let head = self.shared.writer.head();
         let plan = self.planner.plan(self.known_state);
-        let totals = plan.totals.iter().map(|((currency, mode, meaning), amount)| MoneyView {
-            currency: currency.clone(),
-            mode: *mode,
-            meaning: (*meaning).to_owned(),
-            amount: *amount,
-        });
         let checksum = self.checksum(plan.steps.iter());
         let told = |step: &Step| {
             let due = self.planner.dues(self.known_state, step);
@@ -55,7 +51,7 @@ impl EngineView<'_> {
             files: self.known_state.files.digest(),
             checksum: checksum.clone(),
             looked_at: self.readers.sweeps.list_reads(),
-            totals: totals.collect(),
+            totals: total_views(&plan.totals),
             due: due(&steps),
             against: None,
             resources: plan.steps.len(),
@@ -87,6 +83,17 @@ impl EngineView<'_> {
             "money": money.collect::<Vec<_>>(),
         })
     }
+}
+
+/// Returns the sums of a plan as plain data.
+pub(crate) fn total_views(totals: &BTreeMap<(String, Mode, &'static str), i64>) -> Vec<MoneyView> {
+    let view = |((currency, mode, meaning), amount): (&(String, Mode, &str), &i64)| MoneyView {
+        currency: currency.clone(),
+        mode: *mode,
+        meaning: (*meaning).to_owned(),
+        amount: *amount,
+    };
+    totals.iter().map(|(name, amount)| view((name, amount))).collect()
 }
 
 /// Returns true if a step has nothing to report.
