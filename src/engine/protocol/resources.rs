@@ -10,6 +10,7 @@ use serde_with::{DeserializeFromStr, SerializeDisplay};
 
 use crate::base::id::{Key, Kind, Name};
 use crate::engine::protocol::views::ResourceView;
+use crate::kinds::register;
 
 /// Selects resources: those that satisfy every part. An empty filter selects all.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +30,36 @@ pub struct ResourceFilter {
     pub search: Option<String>,
     /// The part of the selected resources that is listed.
     pub part: ListPart,
+}
+
+/// The parts of a filter that people and programs write as text.
+#[derive(Debug, Clone, Default)]
+pub struct FilterText<'a> {
+    /// A kind, exactly.
+    pub kind: Option<&'a str>,
+    /// A merchant: NAME, or NAMESPACE/NAME.
+    pub merchant: Option<&'a str>,
+    /// Conditions with commas between them.
+    pub labels: Option<&'a str>,
+}
+
+impl FilterText<'_> {
+    /// Returns a filter of these parts alone.
+    ///
+    /// # Errors
+    /// There is no such kind, or a text is no name of a merchant or no condition on labels.
+    pub fn parse(&self) -> Result<ResourceFilter, String> {
+        let Self { kind, merchant, labels } = self;
+        let known = |kind: &str| register::find(kind).ok_or(format!("there is no kind {kind}"));
+        let merchant = merchant.map(|name| format!("Merchant/{name}").parse::<Key>()).transpose();
+        let labels = labels.map(LabelTerm::parse_list).transpose();
+        Ok(ResourceFilter {
+            kind: kind.map(known).transpose()?.map(|row| Kind::new(row.name)),
+            merchant: merchant.map_err(|why| why.to_string())?,
+            labels: labels.map_err(|why| why.to_string())?.unwrap_or_default(),
+            ..ResourceFilter::default()
+        })
+    }
 }
 
 /// A part of a list: `limit` items behind the first `offset`; all of them without a limit.

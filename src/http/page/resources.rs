@@ -5,15 +5,14 @@ use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 
-use crate::base::id::{Key, Kind, Name};
+use crate::base::id::{Key, Name};
 use crate::control::handle::Control;
 use crate::control::protocol::LocalQuery;
 use crate::engine::protocol::query::{ResourceContextQuery, ResourcesQuery};
-use crate::engine::protocol::resources::{LabelTerm, ListPart, ResourceFilter};
+use crate::engine::protocol::resources::{FilterText, ListPart, ResourceFilter};
 use crate::http::page::respond::{
     ITEMS_SHOWN, PageResult, ask, ask_local, not_found, refuse, show,
 };
-use crate::kinds::register;
 use crate::render::page::frame::PageSection;
 use crate::render::page::resource;
 use crate::render::page::resources::{self, WrittenFilter, unknown_text};
@@ -63,24 +62,18 @@ impl FilterForm {
 /// Returns the filter, or the reason why it is not valid.
 fn filter(written: &WrittenFilter, part: ListPart) -> Result<ResourceFilter, String> {
     let WrittenFilter { kind, namespace, merchant, labels, search, not_ready, attention } = written;
-    let known = |kind: &String| register::find(kind).ok_or(format!("there is no kind {kind}"));
-    let merchant = merchant.as_ref().map(|name| {
-        // A name in the form of a list, `Merchant/acme`, means the same.
-        let name = name.strip_prefix("Merchant/").unwrap_or(name);
-        format!("Merchant/{name}").parse::<Key>()
-    });
+    // A name in the form of a list, `Merchant/acme`, means the same.
+    let merchant = merchant.as_deref().map(|name| name.strip_prefix("Merchant/").unwrap_or(name));
     let namespace = namespace.as_ref().map(|name| name.parse::<Name>()).transpose();
-    let labels = labels.as_deref().map(LabelTerm::parse_list).transpose();
+    let text = FilterText { kind: kind.as_deref(), merchant, labels: labels.as_deref() };
+    let parsed = text.parse()?;
     Ok(ResourceFilter {
-        kind: kind.as_ref().map(known).transpose()?.map(|row| Kind::new(row.name)),
-        key: None,
         namespace: namespace.map_err(|why| why.to_string())?,
-        merchant: merchant.transpose().map_err(|why| why.to_string())?,
-        labels: labels.map_err(|why| why.to_string())?.unwrap_or_default(),
         not_ready: *not_ready,
         attention: *attention,
         search: search.clone(),
         part,
+        ..parsed
     })
 }
 

@@ -4,13 +4,12 @@ use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
 
-use crate::base::id::{Key, Kind, Name};
+use crate::base::id::{Key, Name};
 use crate::engine::protocol::query::{ResourceQuery, ResourcesQuery};
-use crate::engine::protocol::resources::{LabelTerm, ListPart, ResourceFilter, ResourceList};
+use crate::engine::protocol::resources::{FilterText, ListPart, ResourceFilter, ResourceList};
 use crate::engine::protocol::unknown_names::UnknownName;
 use crate::engine::protocol::views::ResourceView;
 use crate::http::private::answer::{self, AppState, ok};
-use crate::kinds::register;
 
 const HELP: &str = "send kind, namespace, merchant, labels (KEY=VALUE, KEY!=VALUE or KEY, with commas), \
     not_ready=true, attention=true, search, offset or limit";
@@ -38,20 +37,10 @@ impl ResourcesParameters {
     fn filter(self) -> Result<ResourceFilter, String> {
         let Self { kind, namespace, merchant, labels, not_ready, attention, search, offset, limit } =
             self;
-        let kind = kind.map(|kind| register::find(&kind).ok_or(format!("there is no kind {kind}")));
-        let merchant = merchant.map(|name| format!("Merchant/{name}").parse::<Key>());
-        let labels = labels.as_deref().map(LabelTerm::parse_list);
-        Ok(ResourceFilter {
-            kind: kind.transpose()?.map(|row| Kind::new(row.name)),
-            key: None,
-            namespace,
-            merchant: merchant.transpose().map_err(|why| why.to_string())?,
-            labels: labels.transpose().map_err(|why| why.to_string())?.unwrap_or_default(),
-            not_ready,
-            attention,
-            search,
-            part: ListPart { offset, limit },
-        })
+        let (kind, merchant, labels) = (kind.as_deref(), merchant.as_deref(), labels.as_deref());
+        let written = FilterText { kind, merchant, labels }.parse()?;
+        let part = ListPart { offset, limit };
+        Ok(ResourceFilter { namespace, not_ready, attention, search, part, ..written })
     }
 }
 
