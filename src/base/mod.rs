@@ -11,6 +11,7 @@ pub mod fault_injection;
 pub mod folder;
 pub mod folder_location;
 pub mod hash;
+pub mod histogram;
 pub mod id;
 mod json_schema;
 pub mod local;

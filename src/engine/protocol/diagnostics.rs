@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::base::histogram::HistogramCounts;
 use crate::base::id::{IntentId, Key};
 use crate::engine::protocol::events::EventsView;
 use crate::engine::protocol::hooks::HooksView;
@@ -48,10 +49,8 @@ pub struct Metrics {
     pub over_limit: u64,
     pub backoff: u64,
     pub possible_orphans: u64,
-    /// Syncs of the journal: for each upper bound in microseconds, the number that took no longer.
-    pub sync_within_us: Vec<(u64, u64)>,
-    /// Number of syncs, and their total duration in microseconds.
-    pub syncs: (u64, u64),
+    /// Durations of the journal's syncs.
+    pub syncs: HistogramCounts,
     pub events: EventTotals,
     /// Posts answered since the process began, by answer; the HTTP server adds them.
     pub posts: BTreeMap<String, u64>,

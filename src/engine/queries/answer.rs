@@ -23,7 +23,6 @@ use crate::model::plan::Standing;
 use crate::model::state::health::{ConditionStatus, ConditionType};
 use crate::plan::blocks;
 use crate::plan::state_view::StateView;
-use crate::store::writer::core::CLASSES_US;
 
 /// Resources that are not ready, and problems of documents, in a status, at most.
 const NOT_READY_SHOWN: usize = 20;
@@ -150,7 +149,6 @@ impl EngineView<'_> {
     /// Returns the counts for a monitor, without a look at each resource.
     pub(crate) fn metrics(&self) -> EngineResult<Metrics> {
         let totals = &self.planner.totals;
-        let counts = self.shared.writer.syncs().counts();
         Ok(Metrics {
             overview: self.overview(),
             intents: self.intents_by_state(),
@@ -159,8 +157,7 @@ impl EngineView<'_> {
             over_limit: to_u64(totals.over_limit),
             backoff: to_u64(self.scheduler.backoff.len()),
             possible_orphans: to_u64(self.shared.facts.possible_orphans()?.len()),
-            sync_within_us: CLASSES_US.into_iter().zip(counts.within).collect(),
-            syncs: (counts.count, counts.total_us),
+            syncs: self.shared.writer.syncs().counts(),
             events: self.event_totals()?,
             posts: BTreeMap::new(),
         })

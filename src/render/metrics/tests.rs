@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+use crate::base::histogram::HistogramCounts;
 use crate::control::testing::overview;
 use crate::engine::protocol::diagnostics::EventTotals;
 use crate::model::events::event::EventLedger;
@@ -22,8 +23,11 @@ fn counts() -> Metrics {
         over_limit: 1,
         backoff: 0,
         possible_orphans: 0,
-        sync_within_us: vec![(100, 3), (250, 5)],
-        syncs: (6, 1_500_001),
+        syncs: HistogramCounts {
+            within_us: vec![(100, 3), (250, 5)],
+            count: 6,
+            total_us: 1_500_001,
+        },
         events: EventTotals {
             ledger,
             age_seconds,

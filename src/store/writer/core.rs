@@ -4,8 +4,6 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -14,6 +12,7 @@ use tokio::task::yield_now;
 use tokio::time::Instant;
 
 use crate::base::fault_injection;
+use crate::base::histogram::DurationHistogram;
 use crate::base::id::Key;
 use crate::model::record::Record;
 use crate::store::disk::traits::to_u64;
@@ -109,7 +108,7 @@ impl<R: Clone, F: Fold<R>> WriterCore<R, F> {
             unfolded: Vec::new(),
             waiters: Vec::new(),
             failed: None,
-            syncs: Arc::default(),
+            syncs: Arc::new(Syncs::new(SYNC_BOUNDS_US)),
             leaving: false,
         }
     }
@@ -292,44 +291,11 @@ pub struct WriterParts<F> {
     pub fold: F,
 }
 
-/// The upper bounds of the classes, in microseconds, cumulative like a histogram.
-pub const CLASSES_US: [u64; 8] = [100, 250, 500, 1_000, 5_000, 25_000, 100_000, 1_000_000];
+/// The upper bounds of the classes of syncs, in microseconds.
+const SYNC_BOUNDS_US: [u64; 8] = [100, 250, 500, 1_000, 5_000, 25_000, 100_000, 1_000_000];
 
-/// Syncs of the journal since the process began.
-#[derive(Debug, Default)]
-pub struct Syncs {
-    classes: [AtomicU64; 8],
-    count: AtomicU64,
-    total_us: AtomicU64,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct SyncCounts {
-    /// The number of syncs that took no longer than each of [`CLASSES_US`].
-    pub within: [u64; 8],
-    pub count: u64,
-    /// The total duration of all syncs, in microseconds.
-    pub total_us: u64,
-}
-
-impl Syncs {
-    pub(crate) fn record(&self, time: Duration) {
-        let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-        for (class, end) in self.classes.iter().zip(CLASSES_US) {
-            if micros <= end {
-                class.fetch_add(1, Ordering::Relaxed);
-            }
-        }
-        self.count.fetch_add(1, Ordering::Relaxed);
-        self.total_us.fetch_add(micros, Ordering::Relaxed);
-    }
-
-    pub fn counts(&self) -> SyncCounts {
-        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let within = self.classes.each_ref().map(load);
-        SyncCounts { within, count: load(&self.count), total_us: load(&self.total_us) }
-    }
-}
+/// Durations of the journal's syncs since the process began.
+pub type Syncs = DurationHistogram<8>;
 
 /// The notes. Clones share them.
 #[derive(Debug, Clone, Default)]
@@ -347,20 +313,5 @@ impl ChangedResources {
     /// Removes the note of one resource, which is about to be read again.
     pub fn forget(&self, key: &Key) {
         self.0.lock().remove(key);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_sync_counts_in_every_class_that_is_long_enough() {
-        let syncs = Syncs::default();
-        syncs.record(Duration::from_micros(250));
-        syncs.record(Duration::from_secs(2));
-        let counts = syncs.counts();
-        assert_eq!(counts.within, [0, 1, 1, 1, 1, 1, 1, 1]);
-        assert_eq!((counts.count, counts.total_us), (2, 2_000_250));
     }
 }

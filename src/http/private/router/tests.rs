@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tower::ServiceExt;
 
+use crate::base::histogram::HistogramCounts;
 use crate::control::testing::{engine, overview};
 use crate::engine::protocol::diagnostics::{EventTotals, Metrics, StatusView};
 use crate::engine::protocol::intents::IntentsView;
@@ -77,8 +78,11 @@ fn counts() -> Metrics {
         over_limit: 1,
         backoff: 0,
         possible_orphans: 0,
-        sync_within_us: vec![(100, 3), (250, 5)],
-        syncs: (6, 1_500_001),
+        syncs: HistogramCounts {
+            within_us: vec![(100, 3), (250, 5)],
+            count: 6,
+            total_us: 1_500_001,
+        },
         events: totals(),
         posts: [].into(),
     }

@@ -1,0 +1,70 @@
+//! Families of resources, intents, the service and the journal.
+
+use std::fmt;
+
+use prometheus_client::registry::Unit;
+
+use crate::engine::protocol::diagnostics::Metrics;
+use crate::render::metrics::families::Families;
+
+pub(super) fn write(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
+    resource_families(out, all)?;
+    intent_families(out, all)?;
+    service_families(out, all)?;
+    journal_families(out, all)
+}
+
+fn resource_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
+    let now = &all.overview;
+    let states = [
+        ("all", now.resources),
+        ("ready", now.ready),
+        ("changing", now.changes),
+        ("stuck", now.stuck),
+        ("orphaned", now.orphaned),
+        ("suspended", now.suspended),
+        ("under_way", now.under_way),
+        ("broken", now.broken),
+    ];
+    let help = "Resources by state; those in state `stuck` need attention.";
+    out.write_by(("resources", "state"), help, None, states)?;
+    let reasons = all.reasons.iter().map(|(reason, number)| (reason.as_str(), *number));
+    let help = "Resources that differ from their document or are not ready, by reason.";
+    out.write_by(("unready", "reason"), help, None, reasons)?;
+    let conditions = all.conditions.iter().flat_map(|(kind, statuses)| {
+        statuses.iter().map(move |(status, count)| ([kind.as_str(), status.as_str()], *count))
+    });
+    let help = "Resources by condition and its status.";
+    out.write_by_two(("conditions", ["type", "status"]), help, conditions)?;
+    let help = "Resources that a limit of the configuration blocks.";
+    out.write_one("over_limit", help, all.over_limit)?;
+    out.write_one("backoff", "Resources that wait for another try.", all.backoff)?;
+    let help =
+        "Objects that may exist twice: created again without proof that the first call failed.";
+    out.write_one("possible_orphans", help, all.possible_orphans)
+}
+
+fn intent_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
+    let counts = all.intents.iter().map(|(state, (number, _))| (state.as_str(), *number));
+    let help = "Effects that are not settled, by state; those on hold need attention.";
+    out.write_by(("intents", "state"), help, None, counts)?;
+    let ages = all.intents.iter().map(|(state, (_, age))| (state.as_str(), *age));
+    let help = "Age of the oldest effect in each state.";
+    out.write_by(("intents_oldest", "state"), help, Some(&Unit::Seconds), ages)
+}
+
+fn service_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
+    let traffic = &all.overview.traffic;
+    let help = "Answers 429 of the service since the process began.";
+    out.write_one("service_throttled_total", help, traffic.throttled)?;
+    let help = "Merchants whose calls are slowed down.";
+    out.write_one("service_slowed_merchants", help, traffic.slowed)?;
+    let help = "Hosts of the service that do not answer.";
+    out.write_one("service_silent_hosts", help, traffic.silent.len())
+}
+
+fn journal_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
+    let help = "Sequence of the journal's last record.";
+    out.write_one("journal_position", help, all.overview.position)?;
+    out.histogram("journal_sync", "How long syncs of the journal take.", &all.syncs)
+}
