@@ -85,7 +85,7 @@ pub mod context {
     pub mod session;
     pub mod state_handle;
 }
-/// `run`: the daemon, its listeners, scripts, notifications and tokens.
+/// `run`: the daemon, its listeners, scripts, notifications, tokens and reports to systemd.
 pub mod daemon {
     pub mod listeners;
     pub mod local_queries;
@@ -93,6 +93,7 @@ pub mod daemon {
     pub mod report;
     pub mod run;
     pub mod scripts;
+    pub mod service_manager;
     pub mod targets;
 }
 pub mod entry;

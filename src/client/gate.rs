@@ -18,6 +18,7 @@ use rand_core::Rng;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tokio::time::{Instant, sleep};
 
+use crate::client::calls::{CallCounts, CallLog};
 use crate::client::classify::CallVerdict;
 use crate::client::limits::{Admission, Breaker, Bucket};
 use crate::model::error_class::ErrorClass;
@@ -80,6 +81,7 @@ pub struct Limiter {
     throttled: AtomicU64,
     withheld: AtomicU64,
     reopened_hosts: AtomicUsize,
+    calls: CallLog,
 }
 
 /// The calls of one merchant, or the partner's own.
@@ -122,6 +124,7 @@ impl Limiter {
             throttled: AtomicU64::default(),
             withheld: AtomicU64::default(),
             reopened_hosts: AtomicUsize::default(),
+            calls: CallLog::default(),
         }
     }
 
@@ -141,6 +144,11 @@ impl Limiter {
             withheld: self.withheld.load(Ordering::Relaxed),
             down_hosts: self.down_hosts(now),
         }
+    }
+
+    /// Returns the counts of calls that went out.
+    pub fn calls(&self) -> CallCounts {
+        self.calls.counts()
     }
 
     /// Returns the number of calls that wait for a token now.
@@ -304,6 +312,8 @@ impl Permit<'_> {
     pub(crate) fn finish(self, host: &str, verdict: &CallVerdict, rng: &mut dyn Rng) {
         let asked = verdict.retry_after_s.map(Duration::from_secs);
         let now = Instant::now();
+        let time = now.saturating_duration_since(self.began);
+        self.route.gate.calls.record(time, &verdict.outcome);
         if verdict.class == Some(ErrorClass::Throttled) {
             let asked = asked.unwrap_or(Duration::ZERO);
             self.route.gate.throttled.fetch_add(1, Ordering::Relaxed);

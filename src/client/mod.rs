@@ -4,6 +4,7 @@
 //! decides what an answer proves, and `gate` bounds the rate. Nothing else in the program speaks to
 //! the service.
 
+pub mod calls;
 pub mod classify;
 pub mod gate;
 pub mod limits;

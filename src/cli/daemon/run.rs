@@ -25,6 +25,7 @@ use crate::cli::daemon::local_queries::DaemonQueries;
 use crate::cli::daemon::reload::{Configuration, DaemonParts, Reloader};
 use crate::cli::daemon::report::{announce, report};
 use crate::cli::daemon::scripts::{read_scripts, watch_scripts};
+use crate::cli::daemon::service_manager::report_to_systemd;
 use crate::cli::daemon::targets::DaemonNotifier;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::print::Printer;
@@ -82,6 +83,7 @@ async fn serve_all(
     let socket = tokio::spawn(socket.serve_latest(control, std::future::pending()));
     let (signal, signalled) = watch::channel(None);
     let signals = tokio::spawn(async move { signal.send_replace(Some(machine::stop().await)) });
+    drop(tokio::spawn(report_to_systemd(latest.subscribe(), signalled.clone())));
     let mut reloader = Reloader::new(parts, watch, &now);
     let result = loop {
         latest.send_replace(now.listeners.control.clone());

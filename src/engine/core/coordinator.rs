@@ -175,6 +175,7 @@ impl Engine {
             self.start_tasks()?;
             self.begin_read();
             self.start_account_reads();
+            self.note_reconciled();
             self.publish();
             if self.tasks.is_empty() && self.idle() {
                 for waiter in self.waiters.drain(..) {
@@ -237,6 +238,13 @@ impl Engine {
     /// Ends the subscription of [`Self::subscribe_effects`]: its receiver ends.
     pub fn unsubscribe_effects(&self) {
         self.shared.effect_log.unsubscribe();
+    }
+
+    /// Notes the time if every document was read, and nothing is left that can be done now.
+    fn note_reconciled(&mut self) {
+        if !self.reader.is_busy() {
+            self.scheduler.note_rest(self.shared.now());
+        }
     }
 
     fn publish(&self) {

@@ -3,17 +3,20 @@
 
 use std::collections::BTreeMap;
 
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::base::histogram::HistogramCounts;
 use crate::base::id::{IntentId, Key};
+use crate::client::calls::CallCounts;
 use crate::engine::protocol::events::EventsView;
 use crate::engine::protocol::hooks::HooksView;
 use crate::engine::protocol::views::{Overview, ResourceView};
 use crate::model::events::event::EventLedger;
 use crate::model::events::scripts::ScriptValuesSize;
 use crate::model::issue::{PlacedIssue, ProblemCounts};
+use crate::model::state::health::PaymentCounts;
 use crate::store::journal::chain::Head;
 
 /// The engine's part of the overall status.
@@ -36,7 +39,7 @@ pub struct StatusView {
     pub events: EventsView,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metrics {
     pub overview: Overview,
     /// Intents that are not closed, by state, with the age of the oldest of each in seconds.
@@ -49,17 +52,32 @@ pub struct Metrics {
     pub over_limit: u64,
     pub backoff: u64,
     pub possible_orphans: u64,
+    /// Calls to the service since the process began.
+    #[serde(default)]
+    pub calls: CallCounts,
+    /// The last time at which nothing was left that could be done; `None` before the first.
+    #[serde(default)]
+    pub reconciled_at: Option<DateTime<Utc>>,
     /// Durations of the journal's syncs.
     pub syncs: HistogramCounts,
     pub events: EventTotals,
     /// Posts answered since the process began, by answer; the HTTP server adds them.
     pub posts: BTreeMap<String, u64>,
+    /// A newer configuration has a problem and is not used; the HTTP server adds it.
+    #[serde(default)]
+    pub configuration_refused: bool,
 }
+
+/// Merchants with series of their own, at most: more would be too many series for a monitor.
+pub const MERCHANTS_SHOWN_MAX: usize = 100;
 
 /// Events and hooks of all merchants and applications together.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventTotals {
     pub ledger: EventLedger,
+    /// Payments by merchant; empty for a state with more than [`MERCHANTS_SHOWN_MAX`] merchants.
+    #[serde(default)]
+    pub payments: BTreeMap<String, PaymentCounts>,
     /// Seconds since the newest event, by the service's clock and ours; `None`: there is no event.
     pub age_seconds: Option<i64>,
     /// Seconds since the last read of a merchant's list: the greatest of all merchants.

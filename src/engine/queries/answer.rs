@@ -9,7 +9,9 @@ use crate::base::clock::timestamp;
 use crate::base::id::Key;
 use crate::client::gate::DownHost;
 use crate::engine::handles::shared::EngineResult;
-use crate::engine::protocol::diagnostics::{EventTotals, Metrics, StateReply, StatusView};
+use crate::engine::protocol::diagnostics::{
+    EventTotals, MERCHANTS_SHOWN_MAX, Metrics, StateReply, StatusView,
+};
 use crate::engine::protocol::events::EventsWanted;
 use crate::engine::protocol::query::{EngineQuery, Reply};
 use crate::engine::protocol::views::{
@@ -157,9 +159,12 @@ impl EngineView<'_> {
             over_limit: to_u64(totals.over_limit),
             backoff: to_u64(self.scheduler.backoff.len()),
             possible_orphans: to_u64(self.shared.facts.possible_orphans()?.len()),
+            calls: self.shared.limiter.calls(),
+            reconciled_at: self.scheduler.reconciled_at,
             syncs: self.shared.writer.syncs().counts(),
             events: self.event_totals()?,
             posts: BTreeMap::new(),
+            configuration_refused: false,
         })
     }
 
@@ -189,7 +194,12 @@ impl EngineView<'_> {
         let now = self.shared.now();
         let since = |at: DateTime<Utc>| now.signed_duration_since(at).num_seconds().max(0);
         let mut totals = EventTotals::default();
-        for (merchant, ledger) in facts.ledgers_by_merchant()? {
+        let ledgers = facts.ledgers_by_merchant()?;
+        if ledgers.len() <= MERCHANTS_SHOWN_MAX {
+            let payments = ledgers.iter().map(|(key, ledger)| (key.short(), ledger.payments));
+            totals.payments = payments.collect();
+        }
+        for (merchant, ledger) in ledgers {
             let stopped = to_u64(facts.stopped_scripts(&merchant)?.len());
             totals.hooks_stopped = totals.hooks_stopped.saturating_add(stopped);
             totals.ledger.add(&ledger);

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use rand_core::Rng;
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -43,6 +44,8 @@ pub(crate) struct Scheduler {
     pub(crate) targets: Option<BTreeSet<Key>>,
     pub(crate) superseded: Arc<KeySet>,
     pub(crate) limiter: Arc<Limiter>,
+    /// The last time at which nothing was left that could be done; `None` before the first.
+    pub(crate) reconciled_at: Option<DateTime<Utc>>,
 }
 
 impl Scheduler {
@@ -57,6 +60,7 @@ impl Scheduler {
             targets: None,
             superseded,
             limiter,
+            reconciled_at: None,
         }
     }
 
@@ -75,6 +79,13 @@ impl Scheduler {
         for key in keys {
             self.queue.remove(&key);
             self.busy.insert(key);
+        }
+    }
+
+    /// Notes the time if no task of the plan is queued or under way.
+    pub(crate) fn note_rest(&mut self, now: DateTime<Utc>) {
+        if self.queue.is_empty() && self.busy.is_empty() {
+            self.reconciled_at = Some(now);
         }
     }
 

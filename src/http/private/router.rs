@@ -94,6 +94,8 @@ async fn status(State(door): State<AppState>) -> Response {
 async fn metrics(State(door): State<AppState>) -> Response {
     let made = |mut metrics: Metrics| {
         metrics.posts = door.control.posts().counts();
+        let configuration = door.control.configuration();
+        metrics.configuration_refused = configuration.is_some_and(|one| one.refused.is_some());
         answer::text(render::metrics::metrics(&metrics))
     };
     respond(door.metrics.answer(|| door.control.ask(MetricsQuery)), made).await

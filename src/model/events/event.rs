@@ -13,6 +13,7 @@ use crate::base::hash::Digest;
 use crate::base::id::{Key, Mode};
 use crate::model::events::hook_run::ActionCounts;
 use crate::model::remote_object::{Freshness, RemoteObject};
+use crate::model::state::health::PaymentCounts;
 
 /// One request to a merchant's webhook address, on disk before it was answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -151,6 +152,8 @@ pub struct EventLedger {
     pub dead: u64,
     pub pending: u64,
     pub actions: ActionCounts,
+    /// Tries of payments that events showed.
+    pub payments: PaymentCounts,
     pub newest: Option<DateTime<Utc>>,
     /// Every event up to this moment is known, by the service's clock.
     pub polled_to: Option<DateTime<Utc>>,
@@ -190,6 +193,10 @@ impl EventLedger {
             (&mut self.actions.refused, other.actions.refused),
             (&mut self.actions.invalid, other.actions.invalid),
             (&mut self.actions.unknown, other.actions.unknown),
+            (&mut self.payments.paid, other.payments.paid),
+            (&mut self.payments.declined, other.payments.declined),
+            (&mut self.payments.returned, other.payments.returned),
+            (&mut self.payments.voided, other.payments.voided),
         ];
         for (sum, more) in pairs {
             *sum = sum.saturating_add(more);

@@ -128,6 +128,51 @@ impl PaymentResult {
             Self::Voided => "voided",
         }
     }
+
+    /// Returns the result of a try that this version of its transaction shows first; `known` is
+    /// the version before it. `None` if the version shows no try, or one that was known.
+    pub fn first_shown(
+        object: &RemoteObject,
+        previous: Option<&RemoteObject>,
+        known: Option<&RemoteObject>,
+    ) -> Option<Self> {
+        let (payment, is_try) = shown_payment(object, previous.or(known))?;
+        let is_known = known.is_some_and(|known| known.status == object.status);
+        (is_try && !is_known).then_some(payment.result)
+    }
+}
+
+/// Numbers of tries by result.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct PaymentCounts {
+    pub paid: u64,
+    pub declined: u64,
+    pub returned: u64,
+    pub voided: u64,
+}
+
+impl PaymentCounts {
+    pub fn count(&mut self, result: PaymentResult) {
+        let number = match result {
+            PaymentResult::Paid => &mut self.paid,
+            PaymentResult::Declined => &mut self.declined,
+            PaymentResult::Returned => &mut self.returned,
+            PaymentResult::Voided => &mut self.voided,
+        };
+        *number = number.saturating_add(1);
+    }
+
+    /// Returns each count with the word of its result.
+    pub fn by_result(&self) -> [(&'static str, u64); 4] {
+        let Self { paid, declined, returned, voided } = *self;
+        [
+            (PaymentResult::Paid.word(), paid),
+            (PaymentResult::Declined.word(), declined),
+            (PaymentResult::Returned.word(), returned),
+            (PaymentResult::Voided.word(), voided),
+        ]
+    }
 }
 
 #[serde_with::skip_serializing_none]
@@ -279,6 +324,25 @@ mod tests {
         assert_eq!(occurrences.failures, 1, "no transaction was shown");
         let paid = [declined.as_slice(), &[("transaction", "AUTHORIZED", None)]].concat();
         assert_eq!((told(&paid).failures, told(&paid).since), (0, at(3)));
+    }
+
+    /// Every version of one transaction, in order; counts what a metric shows.
+    #[test]
+    fn a_try_counts_once_however_many_versions_show_it_and_a_return_counts_again() {
+        let mut counts = PaymentCounts::default();
+        let mut known: Option<RemoteObject> = None;
+        let steps = ["AUTHORIZED", "AUTHORIZED", "COMPLETED", "COMPLETED", "FAILED", "FAILED"];
+        for (minute, status) in (1..).zip(steps) {
+            let now = version("transaction", status, minute);
+            let result = PaymentResult::first_shown(&now, None, known.as_ref());
+            if let Some(result) = result {
+                counts.count(result);
+            }
+            known = Some(now);
+        }
+        assert_eq!(counts, PaymentCounts { paid: 1, returned: 1, ..PaymentCounts::default() });
+        let sum_of_tries = version(OCCURRENCE, "FAILED", 1);
+        assert_eq!(PaymentResult::first_shown(&sum_of_tries, None, None), None);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::render::metrics::families::Families;
 
 pub(super) fn write(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     event_families(out, all)?;
+    payment_family(out, all)?;
     hook_families(out, all)
 }
 
@@ -49,6 +50,18 @@ fn event_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
         out.write_seconds("events_lag", help, lag)?;
     }
     Ok(())
+}
+
+/// Writes payments by merchant, or in one sum where the state has too many merchants.
+fn payment_family(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
+    let (merchants, sum) = (&all.events.payments, &all.events.ledger.payments);
+    let whole = merchants.is_empty().then_some(("", sum));
+    let each = merchants.iter().map(|(merchant, counts)| (merchant.as_str(), counts));
+    let rows = whole.into_iter().chain(each).flat_map(|(merchant, counts)| {
+        counts.by_result().map(|(result, number)| ([merchant, result], number))
+    });
+    let help = "Payments that events showed, by merchant and result; without merchants if there are more than 100.";
+    out.write_by_two(("payments_total", ["merchant", "result"]), help, rows)
 }
 
 fn hook_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {

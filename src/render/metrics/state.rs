@@ -4,14 +4,27 @@ use std::fmt;
 
 use prometheus_client::registry::Unit;
 
+use crate::control::protocol::VERSION;
 use crate::engine::protocol::diagnostics::Metrics;
 use crate::render::metrics::families::Families;
 
 pub(super) fn write(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
+    process_families(out, all)?;
     resource_families(out, all)?;
     intent_families(out, all)?;
     service_families(out, all)?;
     journal_families(out, all)
+}
+
+fn process_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
+    let help = "Version of the program; the value is always 1.";
+    out.write_by(("build_info", "version"), help, None, [(VERSION, 1_u64)])?;
+    let help = "A newer configuration has a problem and is not used: 1, else 0.";
+    out.write_one("configuration_refused", help, u64::from(all.configuration_refused))?;
+    let help =
+        "Last time at which nothing was left that could be done, since the epoch; 0: not yet.";
+    let at = all.reconciled_at.map_or(0, |at| at.timestamp());
+    out.write_seconds("last_reconcile_timestamp", help, at)
 }
 
 fn resource_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
@@ -55,6 +68,10 @@ fn intent_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
 
 fn service_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     let traffic = &all.overview.traffic;
+    let calls = all.calls.by_outcome.iter().map(|(word, number)| (word.as_str(), *number));
+    let help = "Calls that went out since the process began, by outcome.";
+    out.write_by(("service_calls_total", "outcome"), help, None, calls)?;
+    out.histogram("service_call", "How long calls to the service take.", &all.calls.times)?;
     let help = "Answers 429 of the service since the process began.";
     out.write_one("service_throttled_total", help, traffic.throttled)?;
     let help = "Merchants whose calls are slowed down.";

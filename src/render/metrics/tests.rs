@@ -5,16 +5,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+use chrono::DateTime;
+
 use crate::base::histogram::HistogramCounts;
+use crate::client::calls::CallCounts;
 use crate::control::testing::overview;
 use crate::engine::protocol::diagnostics::EventTotals;
 use crate::model::events::event::EventLedger;
+use crate::model::state::health::PaymentCounts;
 use crate::render::metrics::*;
 
 /// Returns metrics without an empty family.
 fn counts() -> Metrics {
     let ledger = EventLedger { posts: 4, verified: 5, missed: 2, ..EventLedger::default() };
     let (age_seconds, lag_seconds) = (Some(7), Some(3));
+    let payments = PaymentCounts { declined: 2, ..PaymentCounts::default() };
     Metrics {
         overview: overview(),
         intents: [("held".to_owned(), (1, 7200))].into(),
@@ -33,9 +38,16 @@ fn counts() -> Metrics {
             age_seconds,
             lag_seconds,
             horizon_age_seconds: Some(9),
+            payments: [("Merchant/acme".to_owned(), payments)].into(),
             ..EventTotals::default()
         },
+        calls: CallCounts {
+            times: HistogramCounts { within_us: vec![(25_000, 1)], count: 2, total_us: 90_000 },
+            by_outcome: [("done".to_owned(), 2)].into(),
+        },
+        reconciled_at: DateTime::from_timestamp(1_900_000_000, 0),
         posts: [("stored".to_owned(), 4)].into(),
+        configuration_refused: false,
     }
 }
 
@@ -122,6 +134,13 @@ fn every_family_keeps_the_rules_of_names_and_units() {
         assert_eq!(name.ends_with("_seconds"), *unit == Some("seconds"), "{name}");
         assert!(own.iter().all(|(sample, _)| samples.insert(*sample)), "{name} says a thing twice");
     }
+    let declined = |merchant: &str| {
+        let payments = &families["reckon_payments_total"].samples;
+        payments.iter().find(|(sample, _)| sample.contains(merchant) && sample.contains("declined"))
+    };
+    assert_eq!(declined("merchant=\"Merchant/acme\"").map(|(_, value)| *value), Some("2"));
+    let reconciled = &families["reckon_last_reconcile_timestamp_seconds"].samples;
+    assert_eq!(reconciled[0].1, "1900000000");
     let sync = &families["reckon_journal_sync_seconds"].samples;
     let value = |of: &str| sync.iter().find(|(sample, _)| sample.ends_with(of)).unwrap().1;
     assert_eq!((value("le=\"0.0001\"}"), value("le=\"0.00025\"}")), ("3", "5"));

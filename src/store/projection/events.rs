@@ -26,6 +26,7 @@ use crate::model::events::hook::{ActionRequest, HookRun, NOTIFY, RECONCILE, RESU
 use crate::model::events::hook_run::{HookRunRecord, PendingAction};
 use crate::model::record::Record;
 use crate::model::remote_object::Freshness;
+use crate::model::state::health::PaymentResult;
 use crate::store::error::{Folded, law};
 use crate::store::projection::ledger::{self, NewestPage, change_ledger};
 use crate::store::projection::observed::apply_payment;
@@ -155,6 +156,7 @@ pub(crate) fn fold_verified(changes: &mut Changes<'_>, told: &VerifiedEvent) -> 
     }
     EVENTS_FORGED.remove(changes, (merchant, &told.event));
     EVENTS_UNMATCHED.remove(changes, (merchant, &told.event));
+    let payment = first_shown_payment(changes, told)?;
     update_object(changes, told)?;
     apply_payment(changes, told)?;
     let mut number = 0;
@@ -166,9 +168,24 @@ pub(crate) fn fold_verified(changes: &mut Changes<'_>, told: &VerifiedEvent) -> 
         ledger.waiting = ledger.waiting.saturating_sub(u64::from(page.is_some()));
         ledger.forged = ledger.forged.saturating_sub(u64::from(was_forged));
         ledger.newest = ledger.newest.max(Some(told.created));
+        if let Some(result) = payment {
+            ledger.payments.count(result);
+        }
     })?;
     EVENTS_TO_RUN.mark(changes, merchant);
     Ok(EVENT_NUMBERS.put(changes, (merchant, number), &told.event)?)
+}
+
+/// Returns the result of a payment that no earlier event showed.
+fn first_shown_payment(
+    changes: &Changes<'_>,
+    told: &VerifiedEvent,
+) -> Folded<Option<PaymentResult>> {
+    let Some(object) = told.object.as_ref().filter(|_| told.freshness == Freshness::Newer) else {
+        return Ok(None);
+    };
+    let known = OBJECTS.get(changes, (&told.merchant, object.id.as_str()))?;
+    Ok(PaymentResult::first_shown(object, told.previous.as_ref(), known.as_ref()))
 }
 
 /// Updates the entry of an event's object: a newer version replaces it (law 3), and any event about

@@ -10,9 +10,11 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::base::id::Key;
-use crate::model::events::event::{EventEntry, EventLedger, EventStatus};
+use crate::model::events::event::{EventEntry, EventLedger, EventStatus, VerifiedEvent};
 use crate::model::events::hook_run::{FailedHook, PendingAction, Scheduled};
 use crate::model::events::scripts::ScriptValuesSize;
+use crate::model::remote_object::{Freshness, RemoteObject};
+use crate::model::state::health::PaymentResult;
 use crate::store::error::Folded;
 use crate::store::index::ordered::{Batch, Index, KeyValue};
 use crate::store::projection::ledger::schedule_retry;
@@ -33,7 +35,8 @@ type Conversion = fn(&dyn Index) -> Folded;
 
 /// The steps, each with the version that it converts. A version without a step has the form of the
 /// version before.
-const STEPS: [(u32, Conversion); 2] = [(9, convert_from_9), (11, convert_from_11)];
+const STEPS: [(u32, Conversion); 3] =
+    [(9, convert_from_9), (11, convert_from_11), (12, convert_from_12)];
 
 /// Converts the entries of the given version, which fill the index, to the present form.
 pub(crate) fn convert(index: &dyn Index, version: u32) -> Folded {
@@ -76,6 +79,26 @@ fn convert_from_11(index: &dyn Index) -> Folded {
         }
         Ok(())
     })
+}
+
+/// Counts the payments that the kept events show, as the fold counts them.
+fn convert_from_12(index: &dyn Index) -> Folded {
+    for (merchant, mut ledger) in read_ledgers(index)? {
+        let mut known: BTreeMap<String, RemoteObject> = BTreeMap::new();
+        each_event(index, &merchant, |_, told| {
+            let Some(object) = told.object.filter(|_| told.freshness == Freshness::Newer) else {
+                return Ok(());
+            };
+            let (previous, known_version) = (told.previous.as_ref(), known.get(&object.id));
+            if let Some(result) = PaymentResult::first_shown(&object, previous, known_version) {
+                ledger.payments.count(result);
+            }
+            known.insert(object.id.clone(), object);
+            Ok(())
+        })?;
+        apply(index, |changes| Ok(EVENT_LEDGERS.put(changes, &merchant, &ledger)?))?;
+    }
+    Ok(())
 }
 
 type Ledgers = BTreeMap<Key, EventLedger>;
@@ -167,15 +190,24 @@ fn measure_stored_values(index: &dyn Index) -> Folded {
     })
 }
 
-/// Applies a merchant's events to payments, in the order in which they became known.
+/// Applies a merchant's events to payments.
 fn apply_payments(index: &dyn Index, merchant: &Key) -> Folded {
+    each_event(index, merchant, |changes, told| apply_payment(changes, &told))
+}
+
+/// Visits a merchant's verified events in the order in which they became known.
+fn each_event(
+    index: &dyn Index,
+    merchant: &Key,
+    mut visit: impl FnMut(&mut Changes<'_>, VerifiedEvent) -> Folded,
+) -> Folded {
     each(index, EVENT_NUMBERS.under(merchant).prefix(), |changes, (key, value)| {
         let id: String = decode(key, value)?;
         let entry = EVENTS.get(changes, (merchant, &id))?;
         let Some(EventStatus::Verified(told)) = entry.map(|entry| entry.status) else {
             return Ok(());
         };
-        apply_payment(changes, &told)
+        visit(changes, *told)
     })
 }
 

@@ -70,21 +70,17 @@ fn totals() -> EventTotals {
 }
 
 fn counts() -> Metrics {
+    let within_us = vec![(100, 3), (250, 5)];
+    let syncs = HistogramCounts { within_us, count: 6, total_us: 1_500_001 };
     Metrics {
         overview: overview(),
         intents: [("held".to_owned(), (1, 7200))].into(),
         reasons: [("OverLimit".to_owned(), 1)].into(),
         conditions: [("Synced".to_owned(), [("True".to_owned(), 4)].into())].into(),
         over_limit: 1,
-        backoff: 0,
-        possible_orphans: 0,
-        syncs: HistogramCounts {
-            within_us: vec![(100, 3), (250, 5)],
-            count: 6,
-            total_us: 1_500_001,
-        },
+        syncs,
         events: totals(),
-        posts: [].into(),
+        ..Metrics::default()
     }
 }
 
