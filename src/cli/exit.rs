@@ -72,6 +72,11 @@ impl CommandFailure {
         Self::new(Exit::Environment, code, message)
     }
 
+    /// Returns a failure that needs a person, and no correction of the input.
+    pub fn attention(code: &'static str, message: impl fmt::Display) -> Self {
+        Self::new(Exit::NeedsAttention, code, message)
+    }
+
     pub fn bug(message: impl fmt::Display) -> Self {
         let help = "please report this bug; everything that was sent is in the journal".to_owned();
         Self { help: Some(help), ..Self::new(Exit::Bug, "reckon::bug", message) }

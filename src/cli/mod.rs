@@ -23,6 +23,7 @@ pub mod commands {
     pub mod backup;
     pub mod documents;
     pub mod events;
+    pub mod freeze;
     pub mod gateway_actions;
     pub mod gateway_fields;
     pub mod get;

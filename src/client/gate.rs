@@ -27,6 +27,8 @@ use crate::model::error_class::ErrorClass;
 const POLLS_PART: usize = 4;
 /// A caller that would wait longer than this for a token is refused instead.
 const WAIT_MAX: Duration = Duration::from_mins(1);
+/// The time after which a caller that a freeze stopped asks again; the end of a freeze wakes nobody.
+const FROZEN_WAIT: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Urgency {
@@ -82,6 +84,8 @@ pub struct Limiter {
     withheld: AtomicU64,
     reopened_hosts: AtomicUsize,
     calls: CallLog,
+    /// The reason for which no change may go out.
+    frozen: Mutex<Option<String>>,
 }
 
 /// The calls of one merchant, or the partner's own.
@@ -125,6 +129,7 @@ impl Limiter {
             withheld: AtomicU64::default(),
             reopened_hosts: AtomicUsize::default(),
             calls: CallLog::default(),
+            frozen: Mutex::default(),
         }
     }
 
@@ -144,6 +149,22 @@ impl Limiter {
             withheld: self.withheld.load(Ordering::Relaxed),
             down_hosts: self.down_hosts(now),
         }
+    }
+
+    /// Lets no change out for this reason, or again every change. A change that has gone out already
+    /// gets its answer.
+    pub(crate) fn set_frozen(&self, reason: Option<String>) {
+        *self.frozen.lock() = reason;
+    }
+
+    pub fn is_frozen(&self) -> bool {
+        self.frozen.lock().is_some()
+    }
+
+    /// Fails while no change may go out.
+    pub(crate) fn check_frozen(&self) -> Result<(), Unavailable> {
+        let frozen = self.frozen.lock().clone();
+        frozen.map_or(Ok(()), |reason| Err(Unavailable { reason, wait: FROZEN_WAIT }))
     }
 
     /// Returns the counts of calls that went out.
@@ -245,6 +266,7 @@ impl CallLane {
 impl CallRoute {
     /// Takes a token for a change before its intent is written, so that no intent waits for one.
     pub(crate) async fn prepay(&self) -> Result<(), Unavailable> {
+        self.gate.check_frozen()?;
         self.take_token().await?;
         self.lane.prepaid.fetch_add(1, Ordering::Relaxed);
         Ok(())

@@ -123,23 +123,38 @@ impl Client {
         call: &Call,
         authorization: Option<HeaderValue>,
     ) -> CallVerdict {
+        self.attempt_as(call, authorization, call.method != Method::Get).await
+    }
+
+    /// Works as `attempt`; a freeze stops the call only if it `is_change`.
+    async fn attempt_as(
+        &self,
+        call: &Call,
+        authorization: Option<HeaderValue>,
+        is_change: bool,
+    ) -> CallVerdict {
         let span = debug_span!(
             "call",
             endpoint = call.endpoint,
             status = field::Empty,
             elapsed_ms = field::Empty
         );
-        self.send_request(call, authorization).instrument(span).await
+        self.send_request(call, authorization, is_change).instrument(span).await
     }
 
-    async fn send_request(&self, call: &Call, authorization: Option<HeaderValue>) -> CallVerdict {
+    async fn send_request(
+        &self,
+        call: &Call,
+        authorization: Option<HeaderValue>,
+        is_change: bool,
+    ) -> CallVerdict {
         let started = Instant::now();
         let known = classify::sensitive_values(call, authorization.as_ref());
         let request = match self.addresses.request(call, authorization) {
             Ok(request) => request,
             Err(reason) => return CallVerdict::from(Outcome::not_sent(&reason)),
         };
-        let pass = match self.enter(call).await {
+        let pass = match self.enter(call, is_change).await {
             Ok(pass) => pass,
             Err(shut) => return shut.into(),
         };
@@ -202,7 +217,8 @@ impl TenantTokens {
     }
 
     async fn fetch(&self, client: &Client) -> Result<Secret, TenantTokenError> {
-        let verdict = client.attempt(&self.token_request()?, None).await;
+        // A token changes nothing at the service: reads need it during a freeze, too.
+        let verdict = client.attempt_as(&self.token_request()?, None, false).await;
         match verdict.outcome {
             Outcome::Done { reply } => serde_json::from_value::<AccessToken>(reply)
                 .ok()
@@ -273,10 +289,18 @@ impl Client {
         way.prepay().await
     }
 
-    pub(crate) async fn enter(&self, call: &Call) -> Result<Option<Permit<'_>>, Unavailable> {
+    pub(crate) async fn enter(
+        &self,
+        call: &Call,
+        is_change: bool,
+    ) -> Result<Option<Permit<'_>>, Unavailable> {
         let Some(way) = &self.route else { return Ok(None) };
         let pass = way.enter(call.method != Method::Get).await?;
         self.check_host(way, call.host).await?;
+        // Last: a freeze may have begun during each of the waits.
+        if is_change {
+            way.gate.check_frozen()?;
+        }
         Ok(Some(pass))
     }
 

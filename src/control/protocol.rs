@@ -28,6 +28,7 @@ use crate::engine::protocol::input::AllowPrune;
 use crate::engine::protocol::payers::{AttachToken, IntakeTerms};
 use crate::engine::protocol::query::{EngineQuery, Reply};
 use crate::model::effect::{Action, RemoteGet};
+use crate::model::freeze::FreezeRequest;
 use crate::model::operator::{RotationRequest, SuspensionRequest};
 use crate::model::state::credentials::LiveBinding;
 use crate::model::state::drift::{AdoptRequest, ForgetRequest, InventoryRequest};
@@ -68,6 +69,7 @@ pub enum ControlRequest {
     Link(Key),
     #[serde(rename = "pause")]
     Suspend(Box<SuspensionRequest>),
+    Freeze(FreezeRequest),
     /// Records what was sent for these resources since the backup, or nothing; none: for any.
     Release(ReleaseRequest),
     /// Answers from the local data beside the engine.

@@ -23,6 +23,7 @@ use crate::engine::protocol::query::{Query, Reply};
 use crate::engine::protocol::unknown_names::UnknownName;
 use crate::engine::protocol::views::PlanView;
 use crate::model::effect::{Action, RemoteGet};
+use crate::model::freeze::{FreezeRequest, FreezeResult};
 use crate::model::operator::{
     RotationRequest, SuspensionRequest, SuspensionResult, WebhookAddress,
 };
@@ -139,6 +140,8 @@ requests! {
         ControlRequest::Link(invoice), Reply::Link(link) => Some(link);
     pub Suspend(request: SuspensionRequest) -> SuspensionResult:
         ControlRequest::Suspend(Box::new(request)), Reply::Suspension(done) => Some(*done);
+    pub FreezeAll(request: FreezeRequest) -> FreezeResult:
+        ControlRequest::Freeze(request), Reply::Freeze(done) => Some(done);
     pub Release(request: ReleaseRequest) -> bool:
         ControlRequest::Release(request), Reply::State(StateReply::Released(done)) => Some(done);
     pub Import(request: AdoptRequest) -> AdoptionReport:
@@ -199,6 +202,7 @@ pub(crate) fn engine_command(
         }
         ControlRequest::Forget(what) => EngineCommand::Forget(what, actor),
         ControlRequest::ForgetScript(script) => EngineCommand::ForgetScript(script, actor),
+        ControlRequest::Freeze(request) => EngineCommand::Freeze(request, actor),
         ControlRequest::Import(request) => EngineCommand::Import(*request, actor),
         ControlRequest::Inventory(request) => EngineCommand::Inventory(request),
         ControlRequest::Release(request) => EngineCommand::Release(request, actor),

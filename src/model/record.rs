@@ -13,6 +13,7 @@ use crate::model::events::hook_run::{
     NotificationAttempt,
 };
 use crate::model::events::scripts::{ScriptForgotten, ScriptsLoaded};
+use crate::model::freeze::{Freeze, Thaw};
 use crate::model::intent::{Intent, IntentProgress, OrphanDismissed};
 use crate::model::operator::{PlanApproval, PlanUse, RotationRecord, Suspension};
 use crate::model::state::credentials::{BindingApproval, CredentialsRefused};
@@ -121,6 +122,9 @@ pub enum Record {
     Rotated(Box<RotationRecord>),
     /// The state's key was exchanged: `store rekey`.
     Rekeyed(Box<Rekeyed>),
+    /// A person stops every change at the service: `freeze`.
+    Frozen(Box<Freeze>),
+    Thawed(Box<Thaw>),
 }
 
 impl Record {
@@ -175,6 +179,8 @@ impl Record {
             Self::Lapsed(one) => one.at,
             Self::Rotated(one) => one.at,
             Self::Rekeyed(one) => one.at,
+            Self::Frozen(one) => one.at,
+            Self::Thawed(one) => one.at,
             Self::Adopted(one) => one.fact.at,
             Self::StateOwner(_) | Self::CursorAdvanced(_) | Self::Unauthorised(_) => return None,
         })
@@ -214,6 +220,8 @@ impl Record {
             | Self::Replayed(_)
             | Self::Rotated(_)
             | Self::Rekeyed(_)
+            | Self::Frozen(_)
+            | Self::Thawed(_)
             | Self::EventsDropped(_)
             | Self::Lapsed(_)
             | Self::HooksAcknowledged(_)

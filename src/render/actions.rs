@@ -12,6 +12,7 @@ use crate::engine::protocol::intents::{
     DisownPreview, DisownedView, IntentsView, UnknownObjectView,
 };
 use crate::model::effect::Action;
+use crate::model::freeze::FreezeResult;
 use crate::model::operator::SuspensionResult;
 use crate::model::state::drift::{
     AdoptionReport, ForgetRequest, ForgetResult, ImportOption, InventoryItem,
@@ -120,6 +121,20 @@ pub fn suspension_result(paused: &SuspensionResult) -> String {
         SuspensionResult::Resumed { key, .. } => format!("{} was resumed\n", name(key)),
         SuspensionResult::NotSuspended { key, .. } => format!("{} was not suspended\n", name(key)),
         SuspensionResult::Unknown { key, .. } => format!("no such resource: {}\n", name(key)),
+    }
+}
+
+pub fn freeze_result(result: &FreezeResult) -> String {
+    match result {
+        FreezeResult::Frozen(freeze) => format!("{}\n", clean(&freeze.sentence())),
+        FreezeResult::AlreadyFrozen(freeze) => format!("already {}\n", clean(&freeze.sentence())),
+        FreezeResult::Thawed(freeze) => {
+            format!(
+                "thawed: changes go to the service again. It was {}\n",
+                clean(&freeze.to_string())
+            )
+        }
+        FreezeResult::NotFrozen => "nothing is frozen\n".to_owned(),
     }
 }
 

@@ -35,10 +35,12 @@ pub fn resolve_result(resolved: &ResolveResult) -> String {
 
 /// Renders unknown objects, open intents, and effects that were made again.
 pub fn text(view: &IntentsView, screen: Screen) -> String {
+    let frozen = view.freeze.as_ref().map(|freeze| clean(&freeze.sentence()));
+    let frozen = frozen.map(|line| format!("{line}\n")).unwrap_or_default();
     if view.items.is_empty() && view.remade.is_empty() && view.unknown_objects.is_empty() {
-        return "Every intent is settled.\n".to_owned();
+        return format!("{frozen}Every intent is settled.\n");
     }
-    let mut out = String::new();
+    let mut out = frozen;
     if !view.unknown_objects.is_empty() {
         super::actions::unknown_objects(&mut out, view);
     }
@@ -162,6 +164,7 @@ mod tests {
             remade: vec![RemadeView { intent: "3".to_owned(), key: "Contact/jo".parse().unwrap() }],
             last_resort: None,
             unknown_objects: Vec::new(),
+            freeze: None,
         };
         insta::assert_snapshot!(text(&view, Screen::PLAIN), @r#"
         INTENT  RESOURCE      EFFECT          STATE  SENT    SINCE

@@ -37,6 +37,10 @@ pub fn full_text(plan: &PlanView, screen: Screen) -> String {
 
 fn render(plan: &PlanView, is_grouped: bool, screen: Screen) -> String {
     let mut out = String::new();
+    if let Some(freeze) = &plan.freeze {
+        let line = screen.paint(Style::new().red(), &clean(&freeze.sentence()));
+        push_line!(out, "{line}");
+    }
     money::push_money(&mut out, plan, screen);
     if is_grouped {
         groups::push_groups(&mut out, plan, screen);

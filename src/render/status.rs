@@ -10,6 +10,7 @@ use crate::engine::protocol::events::ReceiverView;
 use crate::engine::protocol::hooks::HooksView;
 use crate::engine::protocol::next_steps::NextStep;
 use crate::engine::protocol::views::{DownHostView, ResourceView, TrafficView};
+use crate::model::freeze::Freeze;
 use crate::model::manifest::TreeState;
 use crate::render::resource::standing;
 use crate::render::words::{
@@ -36,6 +37,7 @@ pub fn text(status: &StatusView, is_live: bool, screen: Screen) -> String {
             push_line!(out, "{}{line}", screen.dim(&format!("{label:LABEL_WIDTH$}")));
         }
     };
+    row("Frozen", frozen(status.overview.freeze.as_ref(), now, screen));
     row("Service", service(&status.overview.traffic, is_live, now, screen));
     row("Resources", resource_counts(status));
     row("Documents", documents(status, screen));
@@ -63,6 +65,13 @@ fn headline(status: &StatusView, is_live: bool, screen: Screen) -> String {
         screen.bold(&format!("reckon {}", env!("CARGO_PKG_VERSION"))),
         screen.dim(&rest)
     )
+}
+
+/// Renders a freeze with its age and the way out; no line without a freeze.
+fn frozen(freeze: Option<&Freeze>, now: DateTime<Utc>, screen: Screen) -> Vec<String> {
+    let Some(freeze) = freeze else { return Vec::new() };
+    let line = format!("{} ({} ago)", freeze.sentence(), age(now, freeze.at));
+    vec![screen.paint(Style::new().red(), &clean(&line))]
 }
 
 fn service(

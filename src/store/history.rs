@@ -227,6 +227,8 @@ pub(crate) fn entry_text(record: &Record) -> Option<EntryText<'_>> {
         | Record::Restored(_)
         | Record::Compacted(_)
         | Record::Rekeyed(_)
+        | Record::Frozen(_)
+        | Record::Thawed(_)
         | Record::HooksAcknowledged(_)
         | Record::ScriptsLoaded(_)
         | Record::ScriptForgotten(_)

@@ -13,12 +13,14 @@ use crate::support::world::World;
 use crate::support::{payments, webhooks};
 use reckon::base::hash::sha256;
 use reckon::control::protocol::ControlRequest;
+use reckon::control::requests::FreezeAll;
 use reckon::engine::protocol::events::ResyncEvents;
 use reckon::engine::protocol::hooks::HooksView;
 use reckon::engine::protocol::input::{EngineCommand, ScriptSet};
 use reckon::engine::protocol::query::{EngineQuery, Reply};
 use reckon::model::events::event::EventLedger;
 use reckon::model::events::hook_run::ActionOutcome;
+use reckon::model::freeze::FreezeRequest;
 use reckon::model::operator::SuspensionRequest;
 use reckon::notify::message::DeliveryResult;
 use reckon::policy::Rights;
@@ -100,6 +102,24 @@ async fn what_a_hook_asks_for_is_done_once() {
         .hearing_with(Some(renamed), None, async |ears| {
             ears.wait(300).await;
             assert_eq!(refunds(&world), 1, "a renamed script requests the same action");
+        })
+        .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn during_a_freeze_an_action_waits_and_afterwards_it_is_done_once() {
+    let world = connected().await;
+    world
+        .hearing_with(Some(scripts("give_back", REFUND)), None, async |ears| {
+            ears.wait(5).await;
+            let tell = |request| ears.control.send(FreezeAll(request), "uid 7".to_owned());
+            tell(FreezeRequest::Freeze { reason: "audit".to_owned() }).await.unwrap();
+            charge(&world, 700);
+            ears.wait(600).await;
+            assert_eq!((refunds(&world), hooks(ears).await.waiting.len()), (0, 1));
+            tell(FreezeRequest::Thaw).await.unwrap();
+            ears.wait(30).await;
+            assert_eq!((refunds(&world), hooks(ears).await.waiting.len()), (1, 0));
         })
         .await;
 }

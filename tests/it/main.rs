@@ -23,6 +23,7 @@ mod epoch;
 mod errors;
 mod events;
 mod fields;
+mod freeze;
 mod fuzz;
 mod gateway;
 mod growth;

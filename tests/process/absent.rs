@@ -23,6 +23,8 @@ const TABLE: &[(&str, i32, i32)] = &[
     ("approve 0123456789abcdef --yes --write approval.yaml", 1, 1),
     ("suspend Merchant/unknown --reason why", 1, 1),
     ("resume Merchant/acme", 1, 1),
+    ("freeze --reason why", 1, 1),
+    ("thaw", 1, 1),
     ("import Contact/jane contact-1 --yes", 1, 1),
     ("import --all cards --merchant acme --yes", 1, 1),
     ("forget Merchant/acme --yes", 1, 1),

@@ -255,6 +255,8 @@ fn effects(all: &mut Outputs) {
     all.says("apply", &["apply", "--yes"], 0);
     all.says("suspend", &["suspend", "Contact/jane", "--reason", "holidays"], 0);
     all.says("resume", &["resume", "Contact/jane"], 0);
+    all.says("freeze", &["freeze", "--reason", "audit"], 0);
+    all.says("thaw", &["thaw"], 0);
     let card = all.says("get", &["get", "SavedMethod/jane"], 0);
     let card = card["items"][0]["remote_id"].as_str().unwrap();
     all.says("import", &["import", "SavedMethod/jane", card, "--yes"], 0);

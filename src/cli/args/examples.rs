@@ -28,6 +28,8 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "reckon suspend Merchant/acme --reason audit --until 3d",
         ],
     ),
+    ("freeze", &["reckon freeze --reason 'wrong amounts in the tree'"]),
+    ("thaw", &["reckon thaw"]),
     ("resume", &["reckon resume Invoice/jane-first", "reckon resume Merchant/acme"]),
     (
         "import",

@@ -13,8 +13,8 @@ use crate::cli::args::gateway_actions::GatewayCommand;
 use crate::cli::args::global::GlobalArgs;
 use crate::cli::args::reading::{GetArgs, ResourceArgs, WhyArgs};
 use crate::cli::args::resources::{
-    self, AttachArgs, ChoiceArgs, IntentsArgs, LinkArgs, PlanCommand, ResumeArgs, SignedArgs,
-    SuspendArgs,
+    self, AttachArgs, ChoiceArgs, FreezeArgs, IntentsArgs, LinkArgs, PlanCommand, ResumeArgs,
+    SignedArgs, SuspendArgs,
 };
 use crate::cli::args::sandbox::{ChaosArgs, SandboxArgs};
 use crate::cli::args::store::StoreCommand;
@@ -58,6 +58,11 @@ pub enum CliCommand {
     Suspend(SuspendArgs),
     /// Resume a suspended resource or merchant.
     Resume(ResumeArgs),
+    /// Stop every change at the service at once, until `thaw`. Reads and events go on, and effects in
+    /// flight are settled by reads.
+    Freeze(FreezeArgs),
+    /// End the freeze: changes go to the service again.
+    Thaw,
     /// Take over an existing object of the service for a document that describes it.
     Import(resources::ImportArgs),
     /// Stop managing a resource or object; nothing is done at the service.

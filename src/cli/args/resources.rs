@@ -166,6 +166,14 @@ pub struct ResumeArgs {
     pub what: String,
 }
 
+/// Arguments of `freeze`.
+#[derive(Debug, Args)]
+pub struct FreezeArgs {
+    /// The reason, for others to read.
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
+}
+
 /// Arguments that choose resources by name.
 #[derive(Debug, Args, Default)]
 pub struct ChoiceArgs {

@@ -31,6 +31,7 @@ use crate::engine::protocol::resources::ResourceList;
 use crate::engine::protocol::views::{PlanView, ResourceView};
 use crate::http::private::answer::ApiError;
 use crate::http::private::status_body::StatusBody;
+use crate::model::freeze::FreezeResult;
 use crate::model::operator::SuspensionResult;
 use crate::model::state::credentials::BindingApproval;
 use crate::model::state::drift::{AdoptionReport, ForgetResult};
@@ -78,6 +79,7 @@ impl OutputContent {
 const PROBLEMS: OutputShape = OutputShape::of::<ProblemsView<'static>>("problems");
 const PLAN: OutputShape = OutputShape::of::<PlanView>("plan");
 const SUSPENSION: OutputShape = OutputShape::of::<SuspensionResult>("suspension");
+const FREEZE: OutputShape = OutputShape::of::<FreezeResult>("freeze");
 const RESOURCES: OutputShape = OutputShape::of::<ResourceList>("resources");
 const RESOURCE: OutputShape = OutputShape::of::<ResourceView>("resource");
 const EVENTS: OutputShape = OutputShape::of::<EventsView>("events");
@@ -112,6 +114,8 @@ pub const OUTPUTS: &[OutputRow] = &[
     value("approve --signed", OutputShape::of::<SignedApprovalsView>("signed-approvals")),
     value("suspend", SUSPENSION),
     value("resume", SUSPENSION),
+    value("freeze", FREEZE),
+    value("thaw", FREEZE),
     value("import", OutputShape::of::<AdoptionReport>("adoption")),
     value("import --all", OutputShape::of::<ImportOutput>("adoptions")),
     value("forget", OutputShape::of::<ForgetResult>("forgotten")),

@@ -119,6 +119,7 @@ impl EngineView<'_> {
             EngineCommand::Attach(submitted) => self.attach(submitted),
             EngineCommand::Forget(what, actor) => self.forget(&what, actor)?,
             EngineCommand::ForgetScript(script, actor) => self.forget_script(script, actor)?,
+            EngineCommand::Freeze(request, actor) => self.freeze(request, actor),
             EngineCommand::Import(request, actor) => self.import(request, actor),
             EngineCommand::Inventory(request) => self.inventory(&request),
             EngineCommand::Release(request, actor) => self.release(request, actor)?,

@@ -1,5 +1,5 @@
 //! Decisions of an operator that only records follow: acknowledged failures, release after a restore,
-//! rotation of addresses, and suspension.
+//! rotation of addresses, suspension, and the freeze of everything.
 //!
 //! An effect under way is settled in spite of a suspension. A suspension ends by itself at its time: the
 //! engine wakes then.
@@ -18,6 +18,7 @@ use crate::engine::view::EngineView;
 use crate::kinds::planning::step::merchant_of;
 use crate::model::events::hook_run::{HooksAcknowledged, HooksReplayed};
 use crate::model::events::scripts::ScriptForgotten;
+use crate::model::freeze::{Freeze, FreezeRequest, FreezeResult, Thaw};
 use crate::model::intent::OrphanDismissed;
 use crate::model::operator::{
     RemainingSuspension, RotationRecord, RotationRequest, RotationStep, Suspension,
@@ -150,6 +151,28 @@ impl EngineView<'_> {
             RotationStep::Finished => Ok(under_way),
             RotationStep::Begun | RotationStep::AtOnce => Ok(all),
         })
+    }
+
+    /// Decides about a freeze or its end; a request that changes nothing is answered alone.
+    pub(crate) fn freeze(&self, request: FreezeRequest, actor: String) -> Decision {
+        let (known, at) =
+            (self.known_state.freeze().map(|freeze| (**freeze).clone()), self.shared.now());
+        let (record, result) = match (request, known) {
+            (FreezeRequest::Freeze { .. }, Some(known)) => {
+                return Decision::answer(Reply::Freeze(FreezeResult::AlreadyFrozen(known)));
+            }
+            (FreezeRequest::Thaw, None) => {
+                return Decision::answer(Reply::Freeze(FreezeResult::NotFrozen));
+            }
+            (FreezeRequest::Freeze { reason }, None) => {
+                let freeze = Freeze { reason, actor, at };
+                (Record::Frozen(Box::new(freeze.clone())), FreezeResult::Frozen(freeze))
+            }
+            (FreezeRequest::Thaw, Some(known)) => {
+                (Record::Thawed(Box::new(Thaw { actor, at })), FreezeResult::Thawed(known))
+            }
+        };
+        Decision::append(vec![record], TaskResult::FreezeChanged, Reply::Freeze(result))
     }
 
     pub(crate) fn suspend(&self, request: &SuspensionRequest, actor: String) -> Decision {

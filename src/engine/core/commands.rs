@@ -81,6 +81,11 @@ impl Engine {
             // No answer is sent: the client repeats the request in the next process.
             return;
         }
+        if let Some(freeze) = self.known_state.freeze() {
+            let why = freeze.sentence();
+            let told = report(None, &asked.action.verb, ActionStatus::Blocked, why);
+            return reply.send(Reply::Action(Box::new(told))).unwrap_or_default();
+        }
         let ready = match self.view().ready(&asked) {
             Ok(ready) => ready,
             Err(told) => return reply.send(Reply::Action(told)).unwrap_or_default(),

@@ -117,6 +117,7 @@ impl Engine {
             overviews: watch::Sender::default(),
             stopping: false,
         };
+        engine.close_or_open_gate();
         let made = engine.planner.recompute_all(&engine.known_state);
         engine.enqueue(made);
         engine.check_whole_plan();

@@ -79,6 +79,27 @@ impl Engine {
         self.recompute([key]);
     }
 
+    /// Lets changes out, or none of them, as the freeze in force says.
+    pub(crate) fn close_or_open_gate(&self) {
+        let reason = self.known_state.freeze().map(|freeze| freeze.to_string());
+        self.shared.limiter.set_frozen(reason);
+    }
+
+    /// Handles the record of a freeze or of its end; at the end all that waited for it may start.
+    pub(crate) fn freeze_changed(&mut self) -> EngineResult<()> {
+        self.known_state.reload_freeze()?;
+        self.close_or_open_gate();
+        if let Some(freeze) = self.known_state.freeze() {
+            tracing::warn!(target: "reckon::freeze", "{}", freeze.sentence());
+            return Ok(());
+        }
+        tracing::warn!(target: "reckon::freeze", "thawed: changes go to the service again");
+        let waiting = std::mem::take(&mut self.scheduler.frozen);
+        self.enqueue(waiting);
+        self.scheduler.retry_unreachable();
+        self.hooks_due()
+    }
+
     /// Handles a moved clock: everything that waits for a time now past continues at once.
     pub(crate) fn clock_moved(&mut self) -> EngineResult<()> {
         self.known_state.reload_suspensions()?;

@@ -56,12 +56,17 @@ impl Engine {
         {
             let Some(key) = self.scheduler.queue.pop_first() else { return Ok(()) };
             let work = self.planner.full_step(&self.known_state, &key).and_then(|step| step.work);
-            if let Some(work) = work {
-                self.start(&key, &work)?;
-            } else {
+            let is_frozen = self.known_state.freeze().is_some();
+            match work.as_deref() {
+                Some(StepWork::Effect(_)) if is_frozen => {
+                    self.scheduler.frozen.insert(key);
+                }
+                Some(work) => self.start(&key, work)?,
                 // The work was possible when its step was planned; a date has passed since.
-                let made = self.planner.recompute(&self.known_state, [key]);
-                self.note_steps(&made);
+                None => {
+                    let made = self.planner.recompute(&self.known_state, [key]);
+                    self.note_steps(&made);
+                }
             }
         }
         Ok(())

@@ -42,6 +42,8 @@ pub enum TaskResult {
     BookkeepingDone(BTreeSet<Key>),
     /// A release was recorded: plan everything again.
     Released,
+    /// A freeze was recorded, or its end.
+    FreezeChanged,
     /// Sends the answer after the inner result: the asker's next question sees the consequences.
     WithReply(Box<TaskResult>, Reply, oneshot::Sender<Reply>),
     Stopped(Key),
@@ -69,6 +71,7 @@ impl TaskResult {
             | Self::Approved
             | Self::BookkeepingDone(_)
             | Self::Released
+            | Self::FreezeChanged
             | Self::WithReply(..) => None,
         }
     }

@@ -91,14 +91,18 @@ impl ActionQueue {
         self.ready.entry(one.channel.clone()).or_default().insert(one);
     }
 
-    /// Starts the next action that has a slot: the service's come before any target's.
-    pub(crate) fn start(&mut self) -> Option<ActionRequestId> {
+    /// Starts the next action that has a slot: the service's come before any target's. During a
+    /// freeze the service's wait.
+    pub(crate) fn start(&mut self, is_frozen: bool) -> Option<ActionRequestId> {
         let mut busy: BTreeMap<&Channel, usize> = BTreeMap::new();
         for one in self.under_way.values() {
             let busy = busy.entry(&one.channel).or_default();
             *busy = busy.saturating_add(1);
         }
-        let free = |channel: &Channel| busy.get(channel).is_none_or(|busy| *busy < slots(channel));
+        let free = |channel: &Channel| {
+            let waits = is_frozen && *channel == Channel::Service;
+            !waits && busy.get(channel).is_none_or(|busy| *busy < slots(channel))
+        };
         let channel = self.ready.keys().find(|channel| free(channel))?.clone();
         let ready = self.ready.get_mut(&channel)?;
         let one = ready.pop_first()?;
@@ -226,9 +230,9 @@ mod tests {
         }
         let (facts, mut agenda) = (ReadModel::new(index), ActionQueue::default());
         agenda.wake(&facts, then - TimeDelta::hours(1)).unwrap();
-        let started = agenda.start().map(|id| id.name.to_string());
+        let started = agenda.start(false).map(|id| id.name.to_string());
         assert_eq!(started.as_deref(), Some("now"));
-        assert_eq!(agenda.start(), None, "the other one has a time of its own");
+        assert_eq!(agenda.start(false), None, "the other one has a time of its own");
     }
 
     fn action(name: &str, channel: Channel) -> Scheduled {
@@ -253,7 +257,7 @@ mod tests {
     }
 
     fn start_all(queue: &mut ActionQueue) -> Vec<String> {
-        std::iter::from_fn(|| queue.start()).map(|id| id.name.to_string()).collect()
+        std::iter::from_fn(|| queue.start(false)).map(|id| id.name.to_string()).collect()
     }
 
     #[tokio::test(start_paused = true)]

@@ -182,7 +182,8 @@ impl Scripts {
         shared: &EngineShared,
         now: DateTime<Utc>,
     ) -> EngineResult<Option<DueAction>> {
-        while let Some(id) = self.agenda.start() {
+        let is_frozen = shared.limiter.is_frozen();
+        while let Some(id) = self.agenda.start(is_frozen) {
             if let Some(due) = self.due_action(&id, shared, now)? {
                 return Ok(Some(due));
             }

@@ -14,6 +14,7 @@ use crate::engine::protocol::payers::{Intake, IntakeLink, PageLink, SubmitToken}
 use crate::engine::protocol::query::{EngineQuery, Reply};
 use crate::model::effect::RemoteGet;
 use crate::model::events::hook_run::Scheduled;
+use crate::model::freeze::FreezeRequest;
 use crate::model::operator::{RotationRequest, SuspensionRequest};
 use crate::model::state::drift::{AdoptRequest, ForgetRequest, InventoryRequest};
 use crate::model::state::lifecycle::ReleaseRequest;
@@ -76,6 +77,7 @@ pub enum EngineCommand {
     Attach(SubmitToken),
     Forget(ForgetRequest, String),
     ForgetScript(String, String),
+    Freeze(FreezeRequest, String),
     Import(AdoptRequest, String),
     Inventory(InventoryRequest),
     /// Records what was sent for these resources (none: for any) since the backup, or nothing.

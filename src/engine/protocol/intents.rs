@@ -14,6 +14,7 @@ use crate::effects::core::row::LostReply;
 use crate::effects::register::effect_row;
 use crate::engine::protocol::views::MoneyView;
 use crate::model::effect::PER_OCCURRENCE;
+use crate::model::freeze::Freeze;
 use crate::model::intent::{Cause, Intent, IntentState};
 use crate::store::read_model::model::{ReadModel, ReadModelError};
 
@@ -86,6 +87,9 @@ pub struct IntentsView {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(rename = "strays")]
     pub unknown_objects: Vec<UnknownObjectView>,
+    /// The freeze in force: an effect that would be sent again waits for its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub freeze: Option<Freeze>,
     /// The last resort, which disowns every unknown object at once; `None` without such an object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_resort: Option<DisownPreview>,

@@ -12,6 +12,7 @@ use crate::base::id::{Key, Mode};
 use crate::engine::protocol::next_steps::{NeedView, NextStep};
 use crate::engine::protocol::payers::PaymentsView;
 use crate::model::change::{LimitExceeded, MonthlyDue, PlannedAction, Removal, Replaced};
+use crate::model::freeze::Freeze;
 use crate::model::issue::{PlacedIssue, ProblemCounts, TreeProblems};
 use crate::model::manifest::{Desired, TreeState};
 use crate::model::plan::Standing;
@@ -53,6 +54,9 @@ pub struct Overview {
     /// Delays of calls, if any.
     #[serde(default, skip_serializing_if = "TrafficView::is_free")]
     pub traffic: TrafficView,
+    /// The freeze in force: no change is sent before its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub freeze: Option<Freeze>,
 }
 
 /// Number of resources in each class of [`Standing`].
@@ -188,6 +192,9 @@ pub struct PlanView {
     /// The compared trees, if the plan does not concern the service.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub against: Option<Box<Against>>,
+    /// The freeze in force: nothing of this is sent before its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub freeze: Option<Freeze>,
     /// Number of resources, settled ones included.
     pub resources: usize,
     /// Every step that is not settled, in dependency order.

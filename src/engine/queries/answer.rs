@@ -20,6 +20,7 @@ use crate::engine::protocol::views::{
 use crate::engine::queries::journal_refs::locate;
 use crate::engine::view::EngineView;
 use crate::model::change::PlannedAction;
+use crate::model::freeze::Freeze;
 use crate::model::issue::ProblemCounts;
 use crate::model::plan::Standing;
 use crate::model::state::health::{ConditionStatus, ConditionType};
@@ -93,7 +94,13 @@ impl EngineView<'_> {
             position: head.sequence,
             head: data_encoding::HEXLOWER.encode(&head.hash),
             traffic: self.traffic(),
+            freeze: self.view_freeze(),
         }
+    }
+
+    /// Returns the freeze in force, for a view.
+    pub(crate) fn view_freeze(&self) -> Option<Freeze> {
+        self.known_state.freeze().map(|freeze| (**freeze).clone())
     }
 
     /// Counts the resources by class. `failed` of them need a person for their last attempt alone:

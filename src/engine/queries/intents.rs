@@ -35,6 +35,7 @@ impl EngineView<'_> {
             items: open.into_iter().map(intent_view).collect(),
             remade: remade.collect(),
             unknown_objects: self.unknown_objects()?,
+            freeze: self.view_freeze(),
         })
     }
 

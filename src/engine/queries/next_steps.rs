@@ -4,14 +4,19 @@
 use crate::base::id::Key;
 use crate::engine::protocol::next_steps::{NeedView, NextStep};
 use crate::engine::view::EngineView;
+use crate::model::freeze::Freeze;
 use crate::model::plan::{Reason, Standing, Step};
 
 /// Levels of needs below a resource, and their number in all.
 const NEEDS_DEEP_MAX: usize = 8;
 const NEEDS_MAX: usize = 100;
 
-/// Returns the commands that lead on from a step, the nearest first; none for a ready resource.
-pub(crate) fn next_steps(step: &Step) -> Vec<NextStep> {
+/// Returns the commands that lead on from a step, the nearest first; none for a ready resource. With
+/// a freeze that stops the step, its end comes before all others.
+pub(crate) fn next_steps(step: &Step, freeze: Option<&Freeze>) -> Vec<NextStep> {
+    if freeze.is_some() {
+        return vec![NextStep::new("let changes go out again", "reckon thaw".to_owned())];
+    }
     if step.is_ready() {
         return Vec::new();
     }
@@ -112,7 +117,7 @@ mod tests {
     }
 
     fn commands(step: &Step) -> Vec<String> {
-        next_steps(step).into_iter().map(|next| next.command).collect()
+        next_steps(step, None).into_iter().map(|next| next.command).collect()
     }
 
     #[test]

@@ -54,6 +54,7 @@ impl EngineView<'_> {
             totals: total_views(&plan.totals),
             due: due(&steps),
             against: None,
+            freeze: self.view_freeze(),
             resources: plan.steps.len(),
             steps,
             problems: problems.shown,
@@ -140,7 +141,7 @@ fn owner_name(world: &dyn StateView, step: &Step) -> Option<String> {
 /// that approves it.
 fn ways_out(step: &Step) -> Vec<NextStep> {
     let needs_person = step.needs_operator() && !matches!(step.reason, Reason::OverLimit(_));
-    if needs_person { next_steps(step) } else { Vec::new() }
+    if needs_person { next_steps(step, None) } else { Vec::new() }
 }
 
 /// Adds to a step that a limit blocks the plan that can be approved.
@@ -194,6 +195,7 @@ impl PlanView {
             files: None,
             checksum: String::new(),
             against: Some(Box::new(against)),
+            freeze: None,
             resources: plan.steps.len(),
             totals: step_sums(&steps),
             due: due(&steps),

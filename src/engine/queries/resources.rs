@@ -21,6 +21,8 @@ use crate::engine::scheduler::backoff::{instant_of, time_to_next_quarter};
 use crate::engine::view::EngineView;
 use crate::kinds::planning::step::MERCHANT;
 use crate::kinds::register;
+use crate::model::change::PlannedAction;
+use crate::model::freeze::Freeze;
 use crate::model::plan::{Reason, Standing, Step};
 use crate::model::state::health::{Payment, Payments};
 use crate::model::state::observed::Observed;
@@ -72,7 +74,8 @@ impl EngineView<'_> {
             }
             total = total.saturating_add(1);
         }
-        Ok(ResourceList { items, total, at: self.shared.now() })
+        let freeze = self.view_freeze();
+        Ok(ResourceList { items, total, freeze, at: self.shared.now() })
     }
 
     fn is_selected(&self, step: &Step, filter: &ResourceFilter) -> bool {
@@ -113,6 +116,7 @@ impl EngineView<'_> {
             suspension: suspension.as_deref(),
             suspended: blocks::is_suspended(self.known_state, &step.key),
             unable: self.scheduler.failures.get(&step.key).filter(|_| open.is_none()),
+            freeze: self.stopping_freeze(step),
             confidence: confidence.as_ref().map(|(confidence, _)| *confidence),
         };
         let (reason, message) = headline(&known);
@@ -140,11 +144,19 @@ impl EngineView<'_> {
             verified_at: confidence.and_then(|(_, at)| at),
             payments: observed.as_deref().and_then(payments_view),
             possible_orphans: observed.as_ref().map_or(0, |observed| observed.recreated),
-            next: next_steps(step),
+            next: next_steps(step, known.freeze),
             needs: Vec::new(),
             at: None,
             facts: BTreeMap::new(),
         }
+    }
+
+    /// Returns the freeze, if it keeps a change of this resource from being sent.
+    fn stopping_freeze(&self, step: &Step) -> Option<&Freeze> {
+        use PlannedAction::{Create, Delete, Update};
+        let freeze = self.known_state.freeze()?;
+        let is_open = self.known_state.open_intent(&step.key).is_some();
+        (matches!(step.action, Create | Update | Delete) && !is_open).then_some(&**freeze)
     }
 
     /// Returns the money of one payment: of the document, or of the object without a document.
@@ -202,6 +214,9 @@ fn standing(known: &conditions::ConditionInputs<'_>) -> Standing {
 
 /// Returns a resource's headline: its last failure, its problem, or its last known state.
 fn headline(known: &conditions::ConditionInputs<'_>) -> (String, String) {
+    if let Some(freeze) = known.freeze {
+        return (conditions::FROZEN.to_owned(), freeze.sentence());
+    }
     if let Some(unable) = known.unable {
         return (failure_reason(unable).to_owned(), unable.message().to_owned());
     }

@@ -66,5 +66,5 @@ pub(super) async fn trail(
         Err(why) => return Ok(refused(&written, &why)),
     };
     let trail: AuditTrail = ask_local(&control, LocalQuery::Audit(request)).await?;
-    Ok(show(TITLE, PageSection::Audit, audit::page(&written, &trail)))
+    Ok(show(&control, TITLE, PageSection::Audit, audit::page(&written, &trail)))
 }

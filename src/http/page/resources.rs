@@ -94,7 +94,9 @@ pub(super) async fn list(
         Err(why) => return Ok(refused(&written, &why)),
     };
     Ok(match ask(&control, ResourcesQuery(filter)).await? {
-        Ok(found) => show(TITLE, PageSection::Resources, resources::list(&written, part, &found)),
+        Ok(found) => {
+            show(&control, TITLE, PageSection::Resources, resources::list(&written, part, &found))
+        }
         Err(unknown) => refused(&written, &unknown_text(&unknown)),
     })
 }
@@ -123,5 +125,5 @@ async fn show_one(control: &Control, key: Key) -> PageResult {
         ..AuditRequest::default()
     };
     let trail: AuditTrail = ask_local(control, LocalQuery::Audit(request)).await?;
-    Ok(show(&key.short(), PageSection::Resources, resource::page(&context, &trail)))
+    Ok(show(&control, &key.short(), PageSection::Resources, resource::page(&context, &trail)))
 }

@@ -38,25 +38,38 @@ impl From<ControlError> for PageRefusal {
     fn from(why: ControlError) -> Self {
         let inner = html! { p role="alert" { (why.message) } p { (why.help) } };
         let title = "No answer of the daemon";
-        let page = OperatorPage { title, section: None, inner };
+        let page = OperatorPage { title, section: None, freeze: None, inner };
         Self(Box::new(with_status(StatusCode::SERVICE_UNAVAILABLE, &page)))
     }
 }
 
-/// Responds with a page.
-pub(super) fn show(title: &str, section: PageSection, inner: Markup) -> Response {
-    with_status(StatusCode::OK, &OperatorPage { title, section: Some(section), inner })
+/// Responds with a page, which names the freeze in force.
+pub(super) fn show(
+    control: &Control,
+    title: &str,
+    section: PageSection,
+    inner: Markup,
+) -> Response {
+    let freeze = control.feed().and_then(|feed| feed.overviews.borrow().freeze.clone());
+    let page = OperatorPage { title, section: Some(section), freeze, inner };
+    with_status(StatusCode::OK, &page)
 }
 
 /// Responds that there is no such page or resource.
 pub(super) fn not_found(section: Option<PageSection>, text: &str) -> Response {
     let inner = html! { p { (text) } };
-    with_status(StatusCode::NOT_FOUND, &OperatorPage { title: "Not found", section, inner })
+    with_status(
+        StatusCode::NOT_FOUND,
+        &OperatorPage { title: "Not found", section, freeze: None, inner },
+    )
 }
 
 /// Responds with a page whose parameters are not valid; `inner` says why.
 pub(super) fn refuse(title: &str, section: PageSection, inner: Markup) -> Response {
-    with_status(StatusCode::BAD_REQUEST, &OperatorPage { title, section: Some(section), inner })
+    with_status(
+        StatusCode::BAD_REQUEST,
+        &OperatorPage { title, section: Some(section), freeze: None, inner },
+    )
 }
 
 fn with_status(status: StatusCode, page: &OperatorPage<'_>) -> Response {

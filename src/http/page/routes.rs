@@ -71,7 +71,7 @@ async fn first(State(control): State<Control>) -> PageResult {
         intents: &intents,
         money: &money,
     };
-    Ok(show("Overview", PageSection::Overview, overview::page(&parts)))
+    Ok(show(&control, "Overview", PageSection::Overview, overview::page(&parts)))
 }
 
 /// Returns the sums of money; while they are not complete, asks for some time: each question counts
@@ -103,12 +103,12 @@ async fn pending_plan(
     asked: Result<Query<Offset>, QueryRejection>,
 ) -> PageResult {
     let plan = ask(&control, PlanPartQuery(part(asked))).await?;
-    Ok(show("Plan", PageSection::Plan, plan::page(&plan)))
+    Ok(show(&control, "Plan", PageSection::Plan, plan::page(&plan)))
 }
 
 async fn open_intents(State(control): State<Control>) -> PageResult {
     let view = ask(&control, IntentsQuery).await?;
-    Ok(show("Intents", PageSection::Intents, intents::page(&view)))
+    Ok(show(&control, "Intents", PageSection::Intents, intents::page(&view)))
 }
 
 #[derive(Deserialize)]
@@ -128,7 +128,7 @@ async fn newest_events(
     let more = most.saturating_mul(4).min(EVENTS_MAX);
     let more = (view.items.len() >= most && more > most).then(|| format!("/events?limit={more}"));
     let inner = events::page(&effects, &view, &hooks, more.as_deref());
-    Ok(show("Events", PageSection::Events, inner))
+    Ok(show(&control, "Events", PageSection::Events, inner))
 }
 
 #[derive(Deserialize)]
@@ -145,5 +145,5 @@ async fn reasons(
     let query = LocalQuery::Why { what: what.clone(), verify: false };
     let view: Option<WhyView> = ask_local(&control, query).await?;
     let title = format!("Why {}", what.chars().take(80).collect::<String>());
-    Ok(show(&title, PageSection::Audit, why::page(&what, view.as_ref())))
+    Ok(show(&control, &title, PageSection::Audit, why::page(&what, view.as_ref())))
 }

@@ -1,5 +1,5 @@
 //! Writes for programs that do not know this program's own requests (design.md part 4): suspend,
-//! resume, approve, resolve, reconcile. Each is a control request in JSON of its own, which stays
+//! resume, freeze, thaw, approve, resolve, reconcile. Each is a control request in JSON of its own, which stays
 //! as it is.
 //!
 //! 200 means done; 404 that nothing has this name; 409 that it was not done, with the reason.
@@ -19,12 +19,13 @@ use crate::base::clock::{Clock, SystemClock};
 use crate::base::id::{IntentId, Key};
 use crate::base::money::Money;
 use crate::control::protocol::ControlError;
-use crate::control::requests::{Approve, ApprovePlan, Release, Resolve, Suspend};
+use crate::control::requests::{Approve, ApprovePlan, FreezeAll, Release, Resolve, Suspend};
 use crate::engine::protocol::actions::{ManualResolution, ResolveResult};
 use crate::engine::protocol::approvals::{ApprovingPlan, PlanApprovalResult};
 use crate::engine::protocol::query::{ApprovalsQuery, OverviewQuery, SettleQuery};
 use crate::http::private::answer::{self, AppState, json, ok, respond_when_ready};
 use crate::http::private::auth::ApiCaller;
+use crate::model::freeze::{FreezeRequest, FreezeResult};
 use crate::model::operator::{REASON_LENGTH_MAX, SuspensionRequest, SuspensionResult};
 use crate::model::state::credentials::LiveBinding;
 use crate::model::state::lifecycle::ReleaseRequest;
@@ -33,6 +34,8 @@ pub(crate) fn routes() -> Router<AppState> {
     Router::new()
         .route("/api/v1/suspend", post(suspend))
         .route("/api/v1/resume", post(resume))
+        .route("/api/v1/freeze", post(freeze))
+        .route("/api/v1/thaw", post(thaw))
         .route("/api/v1/approve", post(approve))
         .route("/api/v1/reconcile", post(reconcile))
         .route("/api/v1/intents/{id}/resolve", post(resolve))
@@ -95,16 +98,54 @@ async fn suspend(State(door): State<AppState>, who: MaybeCaller, body: Bytes) ->
     let help = r#"send {"resource": "KIND/NAME", "reason": TEXT, "until": MOMENT}; without `until` it does not end"#;
     let actor = writer(who)?;
     let SuspendBody { resource: key, reason, until } = read(&body, help)?;
-    let reason = reason.trim().to_owned();
-    if reason.is_empty() || reason.chars().count() > REASON_LENGTH_MAX {
-        let message = "`reason` is empty or too long: 1 to 500 characters";
-        return Err(invalid_value(message, "write the reason for the suspension"));
-    }
+    let reason = checked_reason(&reason)?;
     if until.is_some_and(|until| until <= SystemClock.now()) {
         return Err(invalid_value("`until` is in the past", "write a moment in the future"));
     }
     let request = Suspend(SuspensionRequest::Suspend { key, reason, until });
     Ok(suspend_response(&door.control.send(request, actor).await?))
+}
+
+/// Returns a reason without the white space around it.
+fn checked_reason(reason: &str) -> Result<String, WriteRefusal> {
+    let reason = reason.trim().to_owned();
+    if reason.is_empty() || reason.chars().count() > REASON_LENGTH_MAX {
+        let message = "`reason` is empty or too long: 1 to 500 characters";
+        return Err(invalid_value(message, "write the reason, for others to read"));
+    }
+    Ok(reason)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FreezeBody {
+    reason: String,
+}
+
+async fn freeze(State(door): State<AppState>, who: MaybeCaller, body: Bytes) -> WriteResult {
+    let actor = writer(who)?;
+    let FreezeBody { reason } = read(&body, r#"send {"reason": TEXT}"#)?;
+    let request = FreezeAll(FreezeRequest::Freeze { reason: checked_reason(&reason)? });
+    Ok(freeze_response(&door.control.send(request, actor).await?))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ThawBody {}
+
+async fn thaw(State(door): State<AppState>, who: MaybeCaller, body: Bytes) -> WriteResult {
+    let actor = writer(who)?;
+    let ThawBody {} = read(&body, "send {}")?;
+    Ok(freeze_response(&door.control.send(FreezeAll(FreezeRequest::Thaw), actor).await?))
+}
+
+fn freeze_response(result: &FreezeResult) -> Response {
+    match result {
+        FreezeResult::Frozen(_) | FreezeResult::Thawed(_) => ok(result),
+        FreezeResult::AlreadyFrozen(_) | FreezeResult::NotFrozen => {
+            json(StatusCode::CONFLICT, result)
+        }
+    }
 }
 
 #[derive(Deserialize)]

@@ -21,6 +21,8 @@ fn process_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     out.write_by(("build_info", "version"), help, None, [(VERSION, 1_u64)])?;
     let help = "A newer configuration has a problem and is not used: 1, else 0.";
     out.write_one("configuration_refused", help, u64::from(all.configuration_refused))?;
+    let help = "A person stopped every change at the service, with `reckon freeze`: 1, else 0.";
+    out.write_one("frozen", help, u64::from(all.overview.freeze.is_some()))?;
     let help =
         "Last time at which nothing was left that could be done, since the epoch; 0: not yet.";
     let at = all.reconciled_at.map_or(0, |at| at.timestamp());

@@ -2,7 +2,9 @@
 
 use maud::{DOCTYPE, Markup, html};
 
+use crate::model::freeze::Freeze;
 use crate::render::page::assets::{PAGE_SCRIPT, STYLE_SHEET};
+use crate::render::page::parts::sentence;
 
 /// A page loads its own style sheet and script, asks its own origin, and nothing else.
 pub const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; \
@@ -32,6 +34,8 @@ pub const SECTIONS: [(PageSection, &str, &str); 6] = [
 pub struct OperatorPage<'a> {
     pub title: &'a str,
     pub section: Option<PageSection>,
+    /// The freeze in force.
+    pub freeze: Option<Freeze>,
     pub inner: Markup,
 }
 
@@ -47,6 +51,11 @@ impl OperatorPage<'_> {
                         span.brand { "reckon" }
                         (self.navigation())
                         span #live role="status" {}
+                    }
+                    div #frozen role="status" data-live {
+                        @if let Some(freeze) = &self.freeze {
+                            div.notice.bad { (sentence(&freeze.sentence())) }
+                        }
                     }
                     main.page #content tabindex="-1" { h1 { (self.title) } (self.inner) }
                     footer { "This page only reads. Commands in it are for a terminal." }

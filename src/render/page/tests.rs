@@ -25,8 +25,9 @@ fn of<T: serde::de::DeserializeOwned>(value: Value) -> T {
 
 /// Checks a page of hostile texts: none of them is markup, and all of them are shown.
 fn check(title: &str, inner: Markup) -> String {
-    let html =
-        OperatorPage { title, section: Some(PageSection::Audit), inner }.html().into_string();
+    let html = OperatorPage { title, section: Some(PageSection::Audit), freeze: None, inner }
+        .html()
+        .into_string();
     assert_eq!(faults(&html), Vec::<String>::new(), "{title}");
     assert!(!html.contains("<script>"), "{title}: markup from outside: {html}");
     assert!(!html.contains(['\u{202e}', '\u{1b}']), "{title}: control characters");

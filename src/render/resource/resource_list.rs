@@ -5,6 +5,8 @@
 
 use std::cmp::Ordering;
 
+use owo_colors::Style;
+
 use crate::base::wording::count_noun;
 use crate::engine::protocol::payers::PaymentsView;
 use crate::engine::protocol::resources::ResourceList;
@@ -57,6 +59,9 @@ pub fn table(list: &ResourceList, screen: Screen, is_wide: bool) -> String {
     let width = screen.width.filter(|_| !is_wide);
     push_table(&mut out, Screen { width, ..screen }, columns, lines.collect());
     push_line!(out, "\n{}", summary(&list.items));
+    if let Some(freeze) = &list.freeze {
+        push_line!(out, "{}", screen.paint(Style::new().red(), &clean(&freeze.sentence())));
+    }
     out
 }
 

@@ -25,8 +25,8 @@ use crate::store::projection::{events, exposure, hooks, ledger, operator, retent
 use crate::store::read_model::journal_refs;
 use crate::store::read_model::model::{Changes, Entries as _, decode};
 use crate::store::read_model::resources::{
-    BINDING, EMPTY_REMOTE, FOLD_VERSION, FoldProgress, INTENTS, MARKS, NEXT_INTENT, OBSERVED,
-    OPEN_BY_KEY, ORPHANS, PROGRESS, PossibleOrphan, SUSPENDED, changed_resources,
+    BINDING, EMPTY_REMOTE, FOLD_VERSION, FREEZE, FoldProgress, INTENTS, MARKS, NEXT_INTENT,
+    OBSERVED, OPEN_BY_KEY, ORPHANS, PROGRESS, PossibleOrphan, SUSPENDED, changed_resources,
 };
 use crate::store::writer::core::{ChangedResources, Fold};
 use crate::store::writer::handle::Writer;
@@ -61,6 +61,11 @@ pub(crate) fn fold_record(changes: &mut Changes<'_>, record: &Record) -> Folded 
         Record::Suspended(suspension) => Ok(SUSPENDED.put(changes, &suspension.key, suspension)?),
         Record::Resumed { key, actor: _, at: _ } => {
             SUSPENDED.remove(changes, key);
+            Ok(())
+        }
+        Record::Frozen(freeze) => Ok(FREEZE.put(changes, (), freeze)?),
+        Record::Thawed(_) => {
+            FREEZE.remove(changes, ());
             Ok(())
         }
         Record::MissingDocument(absence) => fold_missing_document(changes, absence),

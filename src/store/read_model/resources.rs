@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
 use crate::model::events::event::{EventEntry, EventLedger, PartnerWebhook};
+use crate::model::freeze::Freeze;
 use crate::model::intent::OpenIntent;
 use crate::model::operator::{PlanUse, StoredApproval, Suspension};
 use crate::model::record::StateOwner;
@@ -50,6 +51,8 @@ pub(crate) static BINDING: Table<(), StateOwner> = Table::new(b"f/binding");
 pub(crate) static NEXT_INTENT: Table<(), IntentId> = Table::new(b"f/next-intent");
 pub(crate) static EMPTY_REMOTE: Table<(), DateTime<Utc>> = Table::new(b"f/empty-remote");
 pub(crate) static EPOCH: Table<(), Epoch> = Table::new(b"f/epoch");
+/// The freeze in force.
+pub(crate) static FREEZE: Table<(), Freeze> = Table::new(b"f/freeze");
 /// Resources that a person released, in the present epoch.
 pub(crate) static RELEASED: Table<Key, DateTime<Utc>> = Table::new(b"e/r/");
 /// Effects that were searched in the present epoch.
@@ -112,6 +115,8 @@ table_reads! {
     /// Returns the latest suspension of a resource, expired or not.
     fn suspension(key: &Key) -> Option<Suspension> = SUSPENDED.get(key);
     fn suspensions() -> Vec<Suspension> = SUSPENDED.list();
+    /// Returns the freeze in force.
+    fn freeze() -> Option<Freeze> = FREEZE.get(());
     fn state_owner() -> Option<StateOwner> = BINDING.get(());
     fn event(merchant: &Key, id: &str) -> Option<EventEntry> = EVENTS.get((merchant, id));
     /// Returns true if the same malformed body was posted before.
@@ -188,6 +193,7 @@ pub(crate) fn entries(index: &dyn Index) -> ReadResult<Vec<KeyValue>> {
         BINDING.prefix(),
         EMPTY_REMOTE.prefix(),
         EPOCH.prefix(),
+        FREEZE.prefix(),
         CONFIRMED_ABSENT,
         RELEASED.prefix(),
         NEXT_INTENT.prefix(),

@@ -244,7 +244,12 @@ type Views = Vec<(&'static str, Seen)>;
 fn of_resource(item: Option<&ResourceView>, truth: &Seen) -> Seen {
     let reason = item.and_then(|item| of_intents(&item.reason));
     if let Some(item) = item {
-        let list = ResourceList { items: vec![item.clone()], total: 1, at: DateTime::UNIX_EPOCH };
+        let list = ResourceList {
+            items: vec![item.clone()],
+            total: 1,
+            freeze: None,
+            at: DateTime::UNIX_EPOCH,
+        };
         let table = render::resource::resource_list::table(&list, Screen::PLAIN, false);
         assert!(table.contains(&item.reason), "the table shows the reason: {table}");
         assert!(

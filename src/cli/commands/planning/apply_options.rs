@@ -7,6 +7,7 @@
 
 use crate::base::id::Key;
 use crate::cli::args::options::ApplyArgs;
+use crate::cli::commands::freeze;
 use crate::cli::commands::planning::apply_report::first_names;
 use crate::cli::commands::planning::{apply_report, plan};
 use crate::cli::context::open::Context;
@@ -20,7 +21,7 @@ use crate::control::requests::{self, Allow, Compare, PlanOf};
 use crate::engine::core::coordinator::Engine;
 use crate::engine::protocol::actions::EffectReport;
 use crate::engine::protocol::input::{AllowPrune, EngineCommand};
-use crate::engine::protocol::query::{EffectsQuery, ScopedPlanQuery, SettleQuery};
+use crate::engine::protocol::query::{EffectsQuery, OverviewQuery, ScopedPlanQuery, SettleQuery};
 use crate::engine::protocol::views::PlanView;
 use crate::model::operator::StepSelection;
 use crate::render;
@@ -42,6 +43,7 @@ pub(crate) async fn apply_by_server(
         let why = "a daemon applies every file by itself; exclude a resource with `reckon suspend`";
         return Err(local_only("`apply --exclude`", why));
     }
+    freeze::check_not_frozen(&server.send(OverviewQuery).await?)?;
     let tree = read_tree(setup)?;
     let differences = compare(server, &tree).await?;
     if !differences.is_none() {

@@ -20,6 +20,7 @@ fn inputs(step: &Step) -> ConditionInputs<'_> {
         suspension: None,
         suspended: false,
         unable: None,
+        freeze: None,
         confidence: None,
     }
 }

@@ -48,6 +48,7 @@ fn plan_view() -> PlanView {
         checksum: "5e1f".to_owned(),
         looked_at: Vec::new(),
         against: None,
+        freeze: None,
         resources: 0,
         steps: Vec::new(),
         due: Vec::new(),
@@ -102,7 +103,12 @@ fn answer_to(question: EngineQuery) -> Reply {
                 return Reply::Unknown(vec![UnknownName { key, nearest: None }]);
             }
             let items = if filter.not_ready { Vec::new() } else { vec![jane()] };
-            Reply::Resources(ResourceList { total: items.len(), items, at: DateTime::UNIX_EPOCH })
+            Reply::Resources(ResourceList {
+                total: items.len(),
+                items,
+                freeze: None,
+                at: DateTime::UNIX_EPOCH,
+            })
         }
         EngineQuery::Resource(key) => {
             Reply::Resource((key.name.as_str() == "jane").then(|| Box::new(jane())))
