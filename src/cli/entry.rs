@@ -15,7 +15,7 @@ use crate::cli::commands::sandbox::command;
 use crate::cli::commands::waiting::{reconcile, wait};
 use crate::cli::commands::{
     documents, events, freeze, gateway_actions, get, hook_repl, hook_trials, hooks, import, init,
-    links, new, resources, shell, store, why,
+    links, new, resources, shell, store, sync, why,
 };
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
@@ -142,6 +142,7 @@ pub(crate) async fn run_command(cli: &Cli, out: Printer) -> CommandResult {
         CliCommand::Resume(args) => resources::resume(&setup()?, args).await,
         CliCommand::Freeze(args) => freeze::freeze(&setup()?, args).await,
         CliCommand::Thaw => freeze::thaw(&setup()?).await,
+        CliCommand::Sync(args) => sync::run(&setup()?, args).await,
         CliCommand::Import(args) => import::run(&setup()?, args).await,
         CliCommand::Forget(args) => init::forget(&setup()?, args).await,
         CliCommand::Run(args) => Box::pin(run::run(cli, args, out)).await,

@@ -60,6 +60,7 @@ pub mod commands {
         pub mod repository;
     }
     pub mod store;
+    pub mod sync;
     /// Commands that wait for the daemon.
     pub mod waiting {
         pub mod condition;

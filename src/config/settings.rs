@@ -24,7 +24,7 @@ use crate::config::events::{EventSettings, StoreSettings, WebhookSettings};
 use crate::config::notify::{NotifyTarget, NotifyTargets};
 use crate::config::prune::ScriptRights;
 use crate::config::setting::{ConfigError, EnvSource, FromText, Setting};
-use crate::config::value::{AmountFormat, HttpUrl, VaultKey};
+use crate::config::value::{AmountFormat, HttpUrl, SyncMode, VaultKey};
 use crate::config::{limits, prune};
 use crate::kinds::schema::kind::{AttachmentFiles, CheckCx, EnvPattern, Variables};
 use crate::model::manifest::OnDoubt;
@@ -197,6 +197,9 @@ pub struct PolicySettings {
     /// The rights of scripts.
     #[schemars(with = "Option<ScriptRights>")]
     pub scripts: ScriptRights,
+    /// The daemon sends changes of documents by itself, or waits for `reckon sync`.
+    #[schemars(with = "Option<Setting<SyncMode>>", extend("default" = "auto"))]
+    pub sync: Setting<SyncMode>,
 }
 
 #[derive(Debug, Clone, JsonSchema)]
@@ -275,6 +278,7 @@ impl Default for PolicySettings {
             approvals: limits::ApprovalSettings::default(),
             prune: prune::PruneSection::default(),
             scripts: ScriptRights::default(),
+            sync: Setting::Literal(SyncMode::Auto),
         }
     }
 }

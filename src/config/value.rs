@@ -20,6 +20,15 @@ use crate::model::manifest::OnDoubt;
 
 const VAULT_KEY_BYTES: usize = 32;
 
+/// The beginning of changes that documents ask a daemon for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SyncMode {
+    /// They go to the service at once.
+    Auto,
+    /// They wait for `reckon sync`.
+    Manual,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AmountFormat {
     /// `"125.00 USD"` only.
@@ -174,6 +183,7 @@ impl FromText for bool {
 }
 
 words!(AmountFormat: "decimal" => Decimal, "minor" => Minor);
+words!(SyncMode: "auto" => Auto, "manual" => Manual);
 words!(OnDoubt: "recreate" => Recreate, "hold" => Hold);
 
 impl FromText for Money {

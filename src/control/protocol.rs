@@ -70,6 +70,8 @@ pub enum ControlRequest {
     #[serde(rename = "pause")]
     Suspend(Box<SuspensionRequest>),
     Freeze(FreezeRequest),
+    /// Lets a manual daemon make the service match the documents of the plan with this checksum.
+    Sync(String),
     /// Records what was sent for these resources since the backup, or nothing; none: for any.
     Release(ReleaseRequest),
     /// Answers from the local data beside the engine.

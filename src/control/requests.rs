@@ -23,7 +23,7 @@ use crate::engine::protocol::query::{Query, Reply};
 use crate::engine::protocol::unknown_names::UnknownName;
 use crate::engine::protocol::views::PlanView;
 use crate::model::effect::{Action, RemoteGet};
-use crate::model::freeze::{FreezeRequest, FreezeResult};
+use crate::model::freeze::{FreezeRequest, FreezeResult, SyncResult};
 use crate::model::operator::{
     RotationRequest, SuspensionRequest, SuspensionResult, WebhookAddress,
 };
@@ -142,6 +142,8 @@ requests! {
         ControlRequest::Suspend(Box::new(request)), Reply::Suspension(done) => Some(*done);
     pub FreezeAll(request: FreezeRequest) -> FreezeResult:
         ControlRequest::Freeze(request), Reply::Freeze(done) => Some(done);
+    pub Sync(checksum: String) -> SyncResult:
+        ControlRequest::Sync(checksum), Reply::Sync(done) => Some(done);
     pub Release(request: ReleaseRequest) -> bool:
         ControlRequest::Release(request), Reply::State(StateReply::Released(done)) => Some(done);
     pub Import(request: AdoptRequest) -> AdoptionReport:
@@ -212,6 +214,7 @@ pub(crate) fn engine_command(
             EngineCommand::Resolve(ResolveIntent { id, said, actor })
         }
         ControlRequest::Rotate(request) => EngineCommand::Rotate(request, actor),
+        ControlRequest::Sync(checksum) => EngineCommand::Sync(checksum, actor),
         ControlRequest::Suspend(request) => EngineCommand::Suspend(*request, actor),
         ControlRequest::Attach(attaching) => {
             EngineCommand::Attach(SubmitToken { attaching, link: None, actor })

@@ -1,5 +1,7 @@
-//! The freeze: while it lasts, no change goes to the service. Reads, events and settlements by reads
-//! go on; an effect that was sent before is settled as far as reads can settle it.
+//! The choice of when: a freeze, during which no change goes to the service, and the sync of a
+//! manual daemon, which waits for a person before it makes the service match changed documents.
+//!
+//! Reads, events and settlements by reads always go on. An effect that was sent before is settled.
 
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
@@ -46,4 +48,51 @@ pub enum FreezeResult {
     /// The freeze that ended.
     Thawed(Freeze),
     NotFrozen,
+}
+
+/// A person's word to make the service match one state of the documents: `sync`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SyncGrant {
+    /// The name of the documents' contents; other contents wait for another word.
+    pub tree: String,
+    pub actor: String,
+    pub at: DateTime<Utc>,
+}
+
+/// The answer to a sync of the plan with a checksum.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SyncResult {
+    Synced(SyncGrant),
+    /// The plan is another one by now: nothing was recorded. Its checksum.
+    Changed(String),
+    /// The daemon makes the service match by itself.
+    Automatic,
+}
+
+/// The reason for which effects of documents do not start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hold {
+    Frozen(Freeze),
+    AwaitsSync,
+}
+
+impl Hold {
+    /// Returns the reason as a condition has it.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Frozen(_) => "Frozen",
+            Self::AwaitsSync => "AwaitsSync",
+        }
+    }
+
+    /// Returns the reason as a sentence with the way out.
+    pub fn sentence(&self) -> String {
+        match self {
+            Self::Frozen(freeze) => freeze.sentence(),
+            Self::AwaitsSync => {
+                "policy.sync is manual: nothing is sent until `reckon sync`".to_owned()
+            }
+        }
+    }
 }

@@ -13,7 +13,7 @@ use crate::model::events::hook_run::{
     NotificationAttempt,
 };
 use crate::model::events::scripts::{ScriptForgotten, ScriptsLoaded};
-use crate::model::freeze::{Freeze, Thaw};
+use crate::model::freeze::{Freeze, SyncGrant, Thaw};
 use crate::model::intent::{Intent, IntentProgress, OrphanDismissed};
 use crate::model::operator::{PlanApproval, PlanUse, RotationRecord, Suspension};
 use crate::model::state::credentials::{BindingApproval, CredentialsRefused};
@@ -125,6 +125,8 @@ pub enum Record {
     /// A person stops every change at the service: `freeze`.
     Frozen(Box<Freeze>),
     Thawed(Box<Thaw>),
+    /// A person lets a manual daemon make the service match these documents: `sync`.
+    Synced(Box<SyncGrant>),
 }
 
 impl Record {
@@ -181,6 +183,7 @@ impl Record {
             Self::Rekeyed(one) => one.at,
             Self::Frozen(one) => one.at,
             Self::Thawed(one) => one.at,
+            Self::Synced(one) => one.at,
             Self::Adopted(one) => one.fact.at,
             Self::StateOwner(_) | Self::CursorAdvanced(_) | Self::Unauthorised(_) => return None,
         })
@@ -222,6 +225,7 @@ impl Record {
             | Self::Rekeyed(_)
             | Self::Frozen(_)
             | Self::Thawed(_)
+            | Self::Synced(_)
             | Self::EventsDropped(_)
             | Self::Lapsed(_)
             | Self::HooksAcknowledged(_)

@@ -9,7 +9,7 @@ use crate::engine::protocol::diagnostics::StatusView;
 use crate::engine::protocol::events::ReceiverView;
 use crate::engine::protocol::hooks::HooksView;
 use crate::engine::protocol::next_steps::NextStep;
-use crate::engine::protocol::views::{DownHostView, ResourceView, TrafficView};
+use crate::engine::protocol::views::{DownHostView, ResourceView, SyncView, TrafficView};
 use crate::model::freeze::Freeze;
 use crate::model::manifest::TreeState;
 use crate::render::resource::standing;
@@ -38,6 +38,7 @@ pub fn text(status: &StatusView, is_live: bool, screen: Screen) -> String {
         }
     };
     row("Frozen", frozen(status.overview.freeze.as_ref(), now, screen));
+    row("Sync", sync(status.overview.sync.as_ref(), now, screen));
     row("Service", service(&status.overview.traffic, is_live, now, screen));
     row("Resources", resource_counts(status));
     row("Documents", documents(status, screen));
@@ -72,6 +73,20 @@ fn frozen(freeze: Option<&Freeze>, now: DateTime<Utc>, screen: Screen) -> Vec<St
     let Some(freeze) = freeze else { return Vec::new() };
     let line = format!("{} ({} ago)", freeze.sentence(), age(now, freeze.at));
     vec![screen.paint(Style::new().red(), &clean(&line))]
+}
+
+/// Renders the sync of a manual daemon; no line for an automatic one.
+fn sync(sync: Option<&SyncView>, now: DateTime<Utc>, screen: Screen) -> Vec<String> {
+    let Some(SyncView { awaits, last }) = sync else { return Vec::new() };
+    let last = last.as_ref().map_or_else(
+        || "never synced".to_owned(),
+        |last| format!("last synced by {} {} ago", clean(&last.actor), age(now, last.at)),
+    );
+    let waits = match awaits {
+        true => screen.paint(Style::new().yellow(), "the documents wait for `reckon sync`"),
+        false => "the documents are those of the last sync".to_owned(),
+    };
+    vec![format!("manual: {waits}; {last}")]
 }
 
 fn service(

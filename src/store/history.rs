@@ -229,6 +229,7 @@ pub(crate) fn entry_text(record: &Record) -> Option<EntryText<'_>> {
         | Record::Rekeyed(_)
         | Record::Frozen(_)
         | Record::Thawed(_)
+        | Record::Synced(_)
         | Record::HooksAcknowledged(_)
         | Record::ScriptsLoaded(_)
         | Record::ScriptForgotten(_)

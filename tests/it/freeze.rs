@@ -1,5 +1,5 @@
-//! The freeze: from its answer on no change goes to the service, whatever was under way, and nothing is lost or done
-//! twice after its end.
+//! The choice of when. The freeze: from its answer on no change goes to the service, whatever was under way, and nothing is lost or done
+//! twice after its end. A manual daemon sends nothing that no person saw.
 
 use serde_json::{Value, json};
 
@@ -8,10 +8,10 @@ use crate::support::requests::Seen;
 use crate::support::shell::{Shell, code, stderr, stdout};
 use crate::support::webhooks::Ears;
 use crate::support::world::World;
-use reckon::control::requests::FreezeAll;
+use reckon::control::requests::{FreezeAll, Sync};
 use reckon::engine::protocol::input::EngineCommand;
 use reckon::engine::protocol::query::{EngineQuery, Reply};
-use reckon::model::freeze::{FreezeRequest, FreezeResult};
+use reckon::model::freeze::{FreezeRequest, FreezeResult, SyncResult};
 use reckon::sandbox::options::ServiceSurface;
 
 const INVOICE: &str = "contact: jane\n  bank_account: Operating\n  invoice_date: 2030-01-15\n  \
@@ -153,6 +153,66 @@ async fn a_lost_answer_is_not_sent_again_during_a_freeze_nor_after_a_restart_in_
         })
         .await;
     assert_eq!((changes(&seen), world.objects("invoices").len()), (left + 1, 1));
+}
+
+async fn sync(ears: &Ears<'_>, checksum: &str) -> SyncResult {
+    ears.control.send(Sync(checksum.to_owned()), "uid 7".to_owned()).await.unwrap()
+}
+
+async fn checksum(ears: &Ears<'_>) -> String {
+    let Ok(Reply::Plan(plan)) = ears.control.ask(EngineQuery::Plan).await else {
+        panic!("unexpected response")
+    };
+    plan.checksum
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_manual_daemon_sends_what_a_person_saw_and_waits_again_after_each_edit() {
+    let (mut world, seen) = world(MERCHANT);
+    world.settle().await;
+    world.manual = true;
+    world.write(&format!("{MERCHANT}{}", contact("jane")));
+    let before = changes(&seen);
+    world
+        .hearing(async |ears| {
+            ears.wait(600).await;
+            assert_eq!(changes(&seen), before);
+            let key = "Contact/jane".parse().unwrap();
+            let Ok(Reply::Resource(Some(view))) =
+                ears.control.ask(EngineQuery::Resource(key)).await
+            else {
+                panic!("no resource")
+            };
+            let next = view.next[0].command.as_str();
+            assert_eq!((view.reason.as_str(), next), ("AwaitsSync", "reckon sync"));
+            let old = checksum(ears).await;
+            world.write(&format!("{MERCHANT}{}{}", contact("jane"), contact("june")));
+            let new = checksum(ears).await;
+            assert_eq!(sync(ears, &old).await, SyncResult::Changed(new.clone()));
+            ears.wait(60).await;
+            assert_eq!(changes(&seen), before, "a plan that nobody saw is not sent");
+            assert!(matches!(sync(ears, &new).await, SyncResult::Synced(_)));
+            ears.wait(60).await;
+            assert_eq!(world.objects("contacts").len(), 2);
+        })
+        .await;
+    world
+        .hearing(async |ears| {
+            world.write(&format!("{MERCHANT}{}", contacts(1)));
+            checksum(ears).await;
+            ears.wait(60).await;
+            let edited = world.objects("contacts").len();
+            world.write(&format!("{MERCHANT}{}{}", contact("jane"), contact("june")));
+            checksum(ears).await;
+            ears.wait(60).await;
+            let Ok(Reply::Overview(now)) = ears.control.ask(EngineQuery::Overview).await else {
+                panic!("unexpected response")
+            };
+            let synced = now.sync.unwrap();
+            assert_eq!((edited, synced.awaits), (2, false), "the synced documents are back");
+            assert_eq!(synced.last.unwrap().actor, "uid 7");
+        })
+        .await;
 }
 
 #[test]

@@ -325,6 +325,27 @@ impl Drop for Daemon {
     }
 }
 
+/// Makes the daemon manual, syncs, and makes it automatic again.
+fn sync(all: &mut Outputs) {
+    let automatic = std::fs::read_to_string(all.shell.path("reckon.yaml")).unwrap();
+    let manual = automatic.replacen("\npolicy:", "\npolicy:\n  sync: manual", 1);
+    assert_ne!(manual, automatic);
+    all.shell.write("reckon.yaml", &manual);
+    let is_manual = |all: &Outputs| {
+        let status = all.shell.reckon(&["status", "-o", "json"]);
+        let status: Value = serde_json::from_slice(&status.stdout).unwrap();
+        !status["sync"].is_null()
+    };
+    while !is_manual(all) {
+        std::thread::yield_now();
+    }
+    all.says("sync", &["sync", "--yes"], 0);
+    all.shell.write("reckon.yaml", &automatic);
+    while is_manual(all) {
+        std::thread::yield_now();
+    }
+}
+
 /// The HTTP API answers the same values. Its daemon takes the scripts into use, and one is removed.
 fn served(all: &mut Outputs) {
     let start = |all: &Outputs| {
@@ -360,6 +381,7 @@ fn served(all: &mut Outputs) {
         all.note(source, &get(path));
     }
     all.says("reconcile", &["reconcile", "Contact/jane"], 0);
+    sync(all);
     while all.says("hooks list", &["hooks", "list"], 0)["scripts"] == json!([]) {
         std::thread::yield_now();
     }

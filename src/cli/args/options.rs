@@ -63,6 +63,8 @@ pub enum CliCommand {
     Freeze(FreezeArgs),
     /// End the freeze: changes go to the service again.
     Thaw,
+    /// Review the plan of a daemon with `policy.sync: manual`, and let the daemon send it.
+    Sync(SyncArgs),
     /// Take over an existing object of the service for a document that describes it.
     Import(resources::ImportArgs),
     /// Stop managing a resource or object; nothing is done at the service.
@@ -182,6 +184,14 @@ pub struct ApplyArgs {
     /// that a guard stops now. Recorded with your name; may be repeated.
     #[arg(long, value_name = "KIND/NAME|all")]
     pub allow_prune: Vec<String>,
+}
+
+/// Arguments of `sync`.
+#[derive(Debug, Args)]
+pub struct SyncArgs {
+    /// Do not ask.
+    #[arg(long)]
+    pub yes: bool,
 }
 
 /// Arguments of `approve`.

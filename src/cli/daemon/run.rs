@@ -29,6 +29,8 @@ use crate::cli::daemon::service_manager::report_to_systemd;
 use crate::cli::daemon::targets::DaemonNotifier;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::print::Printer;
+use crate::config::setting::ProcessEnv;
+use crate::config::value::SyncMode;
 use crate::control::handle::Control;
 use crate::control::socket::ControlSocket;
 use crate::engine::core::coordinator::{Engine, RunUntil};
@@ -216,6 +218,9 @@ fn prepare(parts: DaemonParts<'_>, now: &Configuration) -> CommandResult<Engine>
     listeners.control.set_feed(engine.feed());
     engine.set_notifier(Arc::new(notifier));
     engine.use_scripts(scripts.clone())?;
+    if setup.config.policy.sync.get(&ProcessEnv)? == SyncMode::Manual {
+        engine.require_sync()?;
+    }
     engine.retain(retention(setup)?);
     engine.compaction = Some(compaction(setup, open)?);
     engine.rekeyer = Some(Arc::new(rekeyer(setup, open)?));

@@ -116,6 +116,7 @@ pub const OUTPUTS: &[OutputRow] = &[
     value("resume", SUSPENSION),
     value("freeze", FREEZE),
     value("thaw", FREEZE),
+    value("sync", OutputShape::of::<ApplyOutput<'static>>("apply")),
     value("import", OutputShape::of::<AdoptionReport>("adoption")),
     value("import --all", OutputShape::of::<ImportOutput>("adoptions")),
     value("forget", OutputShape::of::<ForgetResult>("forgotten")),

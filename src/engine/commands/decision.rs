@@ -127,6 +127,7 @@ impl EngineView<'_> {
             EngineCommand::Replay(event, actor) => self.replay(&event, &actor)?,
             EngineCommand::Resolve(resolving) => self.resolve(resolving),
             EngineCommand::Rotate(request, actor) => self.rotate(&request, actor)?,
+            EngineCommand::Sync(checksum, actor) => self.sync(&checksum, actor),
             EngineCommand::Suspend(request, actor) => self.suspend(&request, actor),
         })
     }

@@ -83,7 +83,7 @@ impl EngineView<'_> {
 
     /// Returns the effect that the resource's step offers to a visitor, unless it is busy.
     pub(crate) fn offered_effect(&self, key: &Key) -> Option<Effect> {
-        let is_frozen = self.known_state.freeze().is_some();
+        let is_frozen = self.known_state.holds.freeze().is_some();
         let free = !self.scheduler.busy.contains(key) && !self.stopping && !is_frozen;
         let step = free.then(|| self.planner.full_step(self.known_state, key)).flatten()?;
         let offer = step.on_demand.map(Arc::unwrap_or_clone);

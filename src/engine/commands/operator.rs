@@ -18,7 +18,7 @@ use crate::engine::view::EngineView;
 use crate::kinds::planning::step::merchant_of;
 use crate::model::events::hook_run::{HooksAcknowledged, HooksReplayed};
 use crate::model::events::scripts::ScriptForgotten;
-use crate::model::freeze::{Freeze, FreezeRequest, FreezeResult, Thaw};
+use crate::model::freeze::{Freeze, FreezeRequest, FreezeResult, SyncGrant, SyncResult, Thaw};
 use crate::model::intent::OrphanDismissed;
 use crate::model::operator::{
     RemainingSuspension, RotationRecord, RotationRequest, RotationStep, Suspension,
@@ -155,8 +155,7 @@ impl EngineView<'_> {
 
     /// Decides about a freeze or its end; a request that changes nothing is answered alone.
     pub(crate) fn freeze(&self, request: FreezeRequest, actor: String) -> Decision {
-        let (known, at) =
-            (self.known_state.freeze().map(|freeze| (**freeze).clone()), self.shared.now());
+        let (known, at) = (self.known_state.holds.freeze().cloned(), self.shared.now());
         let (record, result) = match (request, known) {
             (FreezeRequest::Freeze { .. }, Some(known)) => {
                 return Decision::answer(Reply::Freeze(FreezeResult::AlreadyFrozen(known)));
@@ -172,7 +171,21 @@ impl EngineView<'_> {
                 (Record::Thawed(Box::new(Thaw { actor, at })), FreezeResult::Thawed(known))
             }
         };
-        Decision::append(vec![record], TaskResult::FreezeChanged, Reply::Freeze(result))
+        Decision::append(vec![record], TaskResult::HoldsChanged, Reply::Freeze(result))
+    }
+
+    /// Decides about the sync of the plan with this checksum: that plan, as a person saw it, or none.
+    pub(crate) fn sync(&self, checksum: &str, actor: String) -> Decision {
+        if !self.known_state.holds.is_manual() {
+            return Decision::answer(Reply::Sync(SyncResult::Automatic));
+        }
+        let present = self.plan_view().checksum;
+        if present != checksum {
+            return Decision::answer(Reply::Sync(SyncResult::Changed(present)));
+        }
+        let grant = SyncGrant { tree: self.tree_name(), actor, at: self.shared.now() };
+        let records = vec![Record::Synced(Box::new(grant.clone()))];
+        Decision::append(records, TaskResult::HoldsChanged, Reply::Sync(SyncResult::Synced(grant)))
     }
 
     pub(crate) fn suspend(&self, request: &SuspensionRequest, actor: String) -> Decision {

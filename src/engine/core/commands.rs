@@ -81,7 +81,7 @@ impl Engine {
             // No answer is sent: the client repeats the request in the next process.
             return;
         }
-        if let Some(freeze) = self.known_state.freeze() {
+        if let Some(freeze) = self.known_state.holds.freeze() {
             let why = freeze.sentence();
             let told = report(None, &asked.action.verb, ActionStatus::Blocked, why);
             return reply.send(Reply::Action(Box::new(told))).unwrap_or_default();

@@ -63,7 +63,7 @@ impl Engine {
         }
         let before = self.known_state.desired().tree_state;
         let touched = self.known_state.files.read(&look.scope);
-        self.apply_changes(before, touched);
+        self.apply_changes(before, touched)?;
         self.answer_all(look.questions)
     }
 
@@ -83,7 +83,7 @@ impl Engine {
         self.catch_up()?;
         let before = self.known_state.desired().tree_state;
         let touched = self.known_state.files.apply_read(looked);
-        self.apply_changes(before, touched);
+        self.apply_changes(before, touched)?;
         let questions = std::mem::take(&mut self.reader.questions);
         self.answer_all(questions)
     }
@@ -104,7 +104,7 @@ impl Engine {
 
     /// Applies the changes of a read. If pruning becomes allowed or suspended, every resource
     /// without a document is planned again, too.
-    fn apply_changes(&mut self, before: TreeState, mut touched: BTreeSet<Key>) {
+    fn apply_changes(&mut self, before: TreeState, mut touched: BTreeSet<Key>) -> EngineResult<()> {
         if self.known_state.desired().tree_state != before {
             let waits = |step: &&Arc<Step>| step.reason == Reason::PruneSuspended;
             let absent = self.planner.steps();
@@ -113,5 +113,6 @@ impl Engine {
         }
         self.replan(touched);
         self.check_whole_plan();
+        self.rename_synced_tree()
     }
 }

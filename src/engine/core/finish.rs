@@ -83,7 +83,7 @@ impl Engine {
             TaskResult::Unauthorised(key, merchant) => return self.unauthorised(&key, &merchant),
             TaskResult::BookkeepingDone(keys) => return self.bookkeeping_done(keys),
             TaskResult::Released => return self.replan_all(),
-            TaskResult::FreezeChanged => return self.freeze_changed(),
+            TaskResult::HoldsChanged => return self.holds_changed(),
             TaskResult::WithReply(finished, reply, to) => {
                 self.finish(*finished)?;
                 // The asker may have gone away; the records remain.

@@ -81,23 +81,51 @@ impl Engine {
 
     /// Lets changes out, or none of them, as the freeze in force says.
     pub(crate) fn close_or_open_gate(&self) {
-        let reason = self.known_state.freeze().map(|freeze| freeze.to_string());
+        let reason = self.known_state.holds.freeze().map(|freeze| freeze.to_string());
         self.shared.limiter.set_frozen(reason);
     }
 
-    /// Handles the record of a freeze or of its end; at the end all that waited for it may start.
-    pub(crate) fn freeze_changed(&mut self) -> EngineResult<()> {
-        self.known_state.reload_freeze()?;
+    /// Handles the record of a freeze, of its end, or of a sync.
+    pub(crate) fn holds_changed(&mut self) -> EngineResult<()> {
+        let was_frozen = self.known_state.holds.freeze().is_some();
+        self.known_state.holds.reload()?;
         self.close_or_open_gate();
-        if let Some(freeze) = self.known_state.freeze() {
-            tracing::warn!(target: "reckon::freeze", "{}", freeze.sentence());
-            return Ok(());
+        match self.known_state.holds.freeze() {
+            Some(freeze) => tracing::warn!(target: "reckon::freeze", "{}", freeze.sentence()),
+            None if was_frozen => {
+                tracing::warn!(target: "reckon::freeze", "thawed: changes go to the service again");
+                self.scheduler.retry_unreachable();
+            }
+            None => {}
         }
-        tracing::warn!(target: "reckon::freeze", "thawed: changes go to the service again");
-        let waiting = std::mem::take(&mut self.scheduler.frozen);
-        self.enqueue(waiting);
-        self.scheduler.retry_unreachable();
+        self.queue_held();
         self.hooks_due()
+    }
+
+    /// Queues the effects that waited for the end of a freeze or for a sync, if nothing holds them.
+    fn queue_held(&mut self) {
+        if self.known_state.holds.present().is_none() {
+            let waiting = std::mem::take(&mut self.scheduler.held);
+            self.enqueue(waiting);
+        }
+    }
+
+    /// Lets effects of documents start only after a person's sync of these documents.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn require_sync(&mut self) -> EngineResult<()> {
+        let tree = self.view().tree_name();
+        Ok(self.known_state.holds.set_manual_tree(tree)?)
+    }
+
+    /// Names the documents anew after a read. The documents of the last sync may be back.
+    pub(crate) fn rename_synced_tree(&mut self) -> EngineResult<()> {
+        if self.known_state.holds.is_manual() {
+            self.require_sync()?;
+            self.queue_held();
+        }
+        Ok(())
     }
 
     /// Handles a moved clock: everything that waits for a time now past continues at once.

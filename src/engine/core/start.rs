@@ -56,10 +56,10 @@ impl Engine {
         {
             let Some(key) = self.scheduler.queue.pop_first() else { return Ok(()) };
             let work = self.planner.full_step(&self.known_state, &key).and_then(|step| step.work);
-            let is_frozen = self.known_state.freeze().is_some();
+            let is_held = self.known_state.holds.present().is_some();
             match work.as_deref() {
-                Some(StepWork::Effect(_)) if is_frozen => {
-                    self.scheduler.frozen.insert(key);
+                Some(StepWork::Effect(_)) if is_held => {
+                    self.scheduler.held.insert(key);
                 }
                 Some(work) => self.start(&key, work)?,
                 // The work was possible when its step was planned; a date has passed since.

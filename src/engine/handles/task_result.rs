@@ -42,8 +42,8 @@ pub enum TaskResult {
     BookkeepingDone(BTreeSet<Key>),
     /// A release was recorded: plan everything again.
     Released,
-    /// A freeze was recorded, or its end.
-    FreezeChanged,
+    /// A freeze was recorded, its end, or a sync.
+    HoldsChanged,
     /// Sends the answer after the inner result: the asker's next question sees the consequences.
     WithReply(Box<TaskResult>, Reply, oneshot::Sender<Reply>),
     Stopped(Key),
@@ -71,7 +71,7 @@ impl TaskResult {
             | Self::Approved
             | Self::BookkeepingDone(_)
             | Self::Released
-            | Self::FreezeChanged
+            | Self::HoldsChanged
             | Self::WithReply(..) => None,
         }
     }

@@ -16,12 +16,12 @@ use crate::client::gate::Urgency;
 use crate::engine::handles::access::CredentialSource;
 use crate::engine::handles::shared::EngineShared;
 use crate::engine::known::files::{SpecFiles, SpecSource};
+use crate::engine::known::holds::Holds;
 use crate::engine::limits::rules::SpendBudget;
 use crate::kinds::planning::step::MERCHANT;
 use crate::model::change::{LimitExceeded, PlannedAction};
 use crate::model::effect::SpendRequest;
 use crate::model::events::hook_run::PendingAction;
-use crate::model::freeze::Freeze;
 use crate::model::intent::{Intent, OpenIntent};
 use crate::model::manifest::Desired;
 use crate::model::operator::Suspension;
@@ -49,7 +49,7 @@ pub struct KnownState {
     cautious_start: bool,
     suspended: BTreeMap<Key, Arc<Suspension>>,
     suspension_ends: Timers<Key, DateTime<Utc>>,
-    freeze: Option<Arc<Freeze>>,
+    pub(crate) holds: Holds,
     /// Tasks under way, by resource: the merchant whose credentials they use.
     at_work: BTreeMap<Key, Key>,
     /// Refused effects that are tried once more, by the intent that was refused.
@@ -81,7 +81,7 @@ impl KnownState {
             cautious_start: false,
             suspended: BTreeMap::new(),
             suspension_ends: Timers::default(),
-            freeze: facts.freeze()?.map(Arc::new),
+            holds: Holds::load(facts)?,
             at_work: BTreeMap::new(),
             tried_again: BTreeMap::new(),
         };
@@ -178,17 +178,6 @@ impl KnownState {
         for suspension in self.facts.suspensions()? {
             self.note_suspension(&suspension.key.clone(), Some(suspension));
         }
-        Ok(())
-    }
-
-    /// Returns the freeze in force.
-    pub(crate) fn freeze(&self) -> Option<&Arc<Freeze>> {
-        self.freeze.as_ref()
-    }
-
-    /// Reads the freeze again, after a record about it was written.
-    pub(crate) fn reload_freeze(&mut self) -> Result<(), ReadModelError> {
-        self.freeze = self.facts.freeze()?.map(Arc::new);
         Ok(())
     }
 

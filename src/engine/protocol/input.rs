@@ -89,6 +89,8 @@ pub enum EngineCommand {
     Resolve(ResolveIntent),
     Rotate(RotationRequest, String),
     Suspend(SuspensionRequest, String),
+    /// Makes the service match the documents of the plan with this checksum.
+    Sync(String, String),
 }
 
 /// A person's permission of removals: `apply --allow-prune`.

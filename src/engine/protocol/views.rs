@@ -12,7 +12,7 @@ use crate::base::id::{Key, Mode};
 use crate::engine::protocol::next_steps::{NeedView, NextStep};
 use crate::engine::protocol::payers::PaymentsView;
 use crate::model::change::{LimitExceeded, MonthlyDue, PlannedAction, Removal, Replaced};
-use crate::model::freeze::Freeze;
+use crate::model::freeze::{Freeze, SyncGrant};
 use crate::model::issue::{PlacedIssue, ProblemCounts, TreeProblems};
 use crate::model::manifest::{Desired, TreeState};
 use crate::model::plan::Standing;
@@ -54,9 +54,21 @@ pub struct Overview {
     /// Delays of calls, if any.
     #[serde(default, skip_serializing_if = "TrafficView::is_free")]
     pub traffic: TrafficView,
+    /// The sync of a manual daemon; left out for an automatic one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync: Option<SyncView>,
     /// The freeze in force: no change is sent before its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freeze: Option<Freeze>,
+}
+
+/// The sync of a daemon with `policy.sync: manual`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SyncView {
+    /// True if the present documents wait for `sync`.
+    pub awaits: bool,
+    /// The last one; null if there was none.
+    pub last: Option<SyncGrant>,
 }
 
 /// Number of resources in each class of [`Standing`].

@@ -94,13 +94,14 @@ impl EngineView<'_> {
             position: head.sequence,
             head: data_encoding::HEXLOWER.encode(&head.hash),
             traffic: self.traffic(),
+            sync: self.known_state.holds.sync_view(),
             freeze: self.view_freeze(),
         }
     }
 
     /// Returns the freeze in force, for a view.
     pub(crate) fn view_freeze(&self) -> Option<Freeze> {
-        self.known_state.freeze().map(|freeze| (**freeze).clone())
+        self.known_state.holds.freeze().cloned()
     }
 
     /// Counts the resources by class. `failed` of them need a person for their last attempt alone:

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use crate::base::clock::timestamp;
 use crate::engine::handles::task_result::TaskFailure;
 use crate::engine::protocol::views::Confidence;
-use crate::model::freeze::Freeze;
+use crate::model::freeze::Hold;
 use crate::model::intent::{IntentState, OpenIntent};
 use crate::model::operator::Suspension;
 use crate::model::plan::{Reason, Step};
@@ -24,13 +24,10 @@ pub(crate) struct ConditionInputs<'a> {
     /// True if it is suspended, by a person or by its document.
     pub suspended: bool,
     pub unable: Option<&'a TaskFailure>,
-    /// The freeze that keeps its change from being sent.
-    pub freeze: Option<&'a Freeze>,
+    /// The hold that keeps its change from being sent.
+    pub hold: Option<&'a Hold>,
     pub confidence: Option<Confidence>,
 }
-
-/// Reason of a resource whose change waits for the end of a freeze.
-pub(crate) const FROZEN: &str = "Frozen";
 
 fn statuses(
     step: &Step,
@@ -81,8 +78,8 @@ fn synced_condition(known: &ConditionInputs<'_>, status: ConditionStatus) -> Rea
     let step = known.step;
     match (status, known.unable) {
         (ConditionStatus::True, _) if step.reason == Reason::Settled => in_sync(known),
-        (ConditionStatus::False, _) if let Some(freeze) = known.freeze => {
-            (FROZEN, freeze.sentence())
+        (ConditionStatus::False, _) if let Some(hold) = known.hold => {
+            (hold.word(), hold.sentence())
         }
         (ConditionStatus::False, Some(why)) => (failure_reason(why), why.message().to_owned()),
         _ => (step.reason.word(), step.reason.to_string()),

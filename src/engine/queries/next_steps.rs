@@ -4,18 +4,24 @@
 use crate::base::id::Key;
 use crate::engine::protocol::next_steps::{NeedView, NextStep};
 use crate::engine::view::EngineView;
-use crate::model::freeze::Freeze;
+use crate::model::freeze::Hold;
 use crate::model::plan::{Reason, Standing, Step};
 
 /// Levels of needs below a resource, and their number in all.
 const NEEDS_DEEP_MAX: usize = 8;
 const NEEDS_MAX: usize = 100;
 
-/// Returns the commands that lead on from a step, the nearest first; none for a ready resource. With
-/// a freeze that stops the step, its end comes before all others.
-pub(crate) fn next_steps(step: &Step, freeze: Option<&Freeze>) -> Vec<NextStep> {
-    if freeze.is_some() {
-        return vec![NextStep::new("let changes go out again", "reckon thaw".to_owned())];
+/// Returns the commands that lead on from a step, the nearest first; none for a ready resource. Of a
+/// step that a hold stops, the end of the hold is the only one.
+pub(crate) fn next_steps(step: &Step, hold: Option<&Hold>) -> Vec<NextStep> {
+    match hold {
+        Some(Hold::Frozen(_)) => {
+            return vec![NextStep::new("let changes go out again", "reckon thaw".to_owned())];
+        }
+        Some(Hold::AwaitsSync) => {
+            return vec![NextStep::new("review the plan and send it", "reckon sync".to_owned())];
+        }
+        None => {}
     }
     if step.is_ready() {
         return Vec::new();

@@ -22,7 +22,7 @@ use crate::engine::view::EngineView;
 use crate::kinds::planning::step::MERCHANT;
 use crate::kinds::register;
 use crate::model::change::PlannedAction;
-use crate::model::freeze::Freeze;
+use crate::model::freeze::Hold;
 use crate::model::plan::{Reason, Standing, Step};
 use crate::model::state::health::{Payment, Payments};
 use crate::model::state::observed::Observed;
@@ -109,6 +109,7 @@ impl EngineView<'_> {
             observed.as_ref().and_then(|known| self.readers.sweeps.confidence(&step.key, known));
         let open = self.known_state.open_intent(&step.key);
         let suspension = blocks::active_suspension(self.known_state, &step.key);
+        let hold = self.stopping_hold(step);
         let known = conditions::ConditionInputs {
             step,
             observed: observed.as_deref(),
@@ -116,7 +117,7 @@ impl EngineView<'_> {
             suspension: suspension.as_deref(),
             suspended: blocks::is_suspended(self.known_state, &step.key),
             unable: self.scheduler.failures.get(&step.key).filter(|_| open.is_none()),
-            freeze: self.stopping_freeze(step),
+            hold: hold.as_ref(),
             confidence: confidence.as_ref().map(|(confidence, _)| *confidence),
         };
         let (reason, message) = headline(&known);
@@ -144,19 +145,20 @@ impl EngineView<'_> {
             verified_at: confidence.and_then(|(_, at)| at),
             payments: observed.as_deref().and_then(payments_view),
             possible_orphans: observed.as_ref().map_or(0, |observed| observed.recreated),
-            next: next_steps(step, known.freeze),
+            next: next_steps(step, known.hold),
             needs: Vec::new(),
             at: None,
             facts: BTreeMap::new(),
         }
     }
 
-    /// Returns the freeze, if it keeps a change of this resource from being sent.
-    fn stopping_freeze(&self, step: &Step) -> Option<&Freeze> {
+    /// Returns the hold, if it keeps a change of this resource from being sent.
+    fn stopping_hold(&self, step: &Step) -> Option<Hold> {
         use PlannedAction::{Create, Delete, Update};
-        let freeze = self.known_state.freeze()?;
-        let is_open = self.known_state.open_intent(&step.key).is_some();
-        (matches!(step.action, Create | Update | Delete) && !is_open).then_some(&**freeze)
+        let can_start =
+            self.known_state.open_intent(&step.key).is_none() && self.planner.has_work(&step.key);
+        let is_change = matches!(step.action, Create | Update | Delete);
+        (can_start && is_change).then(|| self.known_state.holds.present()).flatten()
     }
 
     /// Returns the money of one payment: of the document, or of the object without a document.
@@ -214,8 +216,8 @@ fn standing(known: &conditions::ConditionInputs<'_>) -> Standing {
 
 /// Returns a resource's headline: its last failure, its problem, or its last known state.
 fn headline(known: &conditions::ConditionInputs<'_>) -> (String, String) {
-    if let Some(freeze) = known.freeze {
-        return (conditions::FROZEN.to_owned(), freeze.sentence());
+    if let Some(hold) = known.hold {
+        return (hold.word().to_owned(), hold.sentence());
     }
     if let Some(unable) = known.unable {
         return (failure_reason(unable).to_owned(), unable.message().to_owned());

@@ -35,8 +35,8 @@ pub(crate) type HasWork<'a> = &'a dyn Fn(&Key) -> bool;
 pub(crate) struct Scheduler {
     pub(crate) queue: BTreeSet<Key>,
     pub(crate) busy: BTreeSet<Key>,
-    /// Resources whose effect waits for the end of a freeze.
-    pub(crate) frozen: BTreeSet<Key>,
+    /// Resources whose effect waits for the end of a freeze, or for a sync.
+    pub(crate) held: BTreeSet<Key>,
     pub(crate) lanes: LaneTable,
     pub(crate) throttle: Throttle,
     pub(crate) backoff: Backoff,
@@ -55,7 +55,7 @@ impl Scheduler {
         Self {
             queue: BTreeSet::new(),
             busy: BTreeSet::new(),
-            frozen: BTreeSet::new(),
+            held: BTreeSet::new(),
             lanes: LaneTable::default(),
             throttle: Throttle::default(),
             backoff: Backoff::default(),

@@ -1,5 +1,5 @@
 //! Writes for programs that do not know this program's own requests (design.md part 4): suspend,
-//! resume, freeze, thaw, approve, resolve, reconcile. Each is a control request in JSON of its own, which stays
+//! resume, freeze, thaw, sync, approve, resolve, reconcile. Each is a control request in JSON of its own, which stays
 //! as it is.
 //!
 //! 200 means done; 404 that nothing has this name; 409 that it was not done, with the reason.
@@ -19,13 +19,13 @@ use crate::base::clock::{Clock, SystemClock};
 use crate::base::id::{IntentId, Key};
 use crate::base::money::Money;
 use crate::control::protocol::ControlError;
-use crate::control::requests::{Approve, ApprovePlan, FreezeAll, Release, Resolve, Suspend};
+use crate::control::requests::{Approve, ApprovePlan, FreezeAll, Release, Resolve, Suspend, Sync};
 use crate::engine::protocol::actions::{ManualResolution, ResolveResult};
 use crate::engine::protocol::approvals::{ApprovingPlan, PlanApprovalResult};
 use crate::engine::protocol::query::{ApprovalsQuery, OverviewQuery, SettleQuery};
 use crate::http::private::answer::{self, AppState, json, ok, respond_when_ready};
 use crate::http::private::auth::ApiCaller;
-use crate::model::freeze::{FreezeRequest, FreezeResult};
+use crate::model::freeze::{FreezeRequest, FreezeResult, SyncResult};
 use crate::model::operator::{REASON_LENGTH_MAX, SuspensionRequest, SuspensionResult};
 use crate::model::state::credentials::LiveBinding;
 use crate::model::state::lifecycle::ReleaseRequest;
@@ -36,6 +36,7 @@ pub(crate) fn routes() -> Router<AppState> {
         .route("/api/v1/resume", post(resume))
         .route("/api/v1/freeze", post(freeze))
         .route("/api/v1/thaw", post(thaw))
+        .route("/api/v1/sync", post(sync))
         .route("/api/v1/approve", post(approve))
         .route("/api/v1/reconcile", post(reconcile))
         .route("/api/v1/intents/{id}/resolve", post(resolve))
@@ -137,6 +138,22 @@ async fn thaw(State(door): State<AppState>, who: MaybeCaller, body: Bytes) -> Wr
     let actor = writer(who)?;
     let ThawBody {} = read(&body, "send {}")?;
     Ok(freeze_response(&door.control.send(FreezeAll(FreezeRequest::Thaw), actor).await?))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SyncBody {
+    checksum: String,
+}
+
+async fn sync(State(door): State<AppState>, who: MaybeCaller, body: Bytes) -> WriteResult {
+    let actor = writer(who)?;
+    let SyncBody { checksum } = read(&body, r#"send {"checksum": CHECKSUM_OF_THE_PLAN}"#)?;
+    let result = door.control.send(Sync(checksum), actor).await?;
+    Ok(match result {
+        SyncResult::Synced(_) => ok(&result),
+        SyncResult::Changed(_) | SyncResult::Automatic => json(StatusCode::CONFLICT, &result),
+    })
 }
 
 fn freeze_response(result: &FreezeResult) -> Response {

@@ -23,6 +23,9 @@ fn process_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     out.write_one("configuration_refused", help, u64::from(all.configuration_refused))?;
     let help = "A person stopped every change at the service, with `reckon freeze`: 1, else 0.";
     out.write_one("frozen", help, u64::from(all.overview.freeze.is_some()))?;
+    let waits = all.overview.sync.as_ref().is_some_and(|sync| sync.awaits);
+    let help = "Documents of a manual daemon wait for `reckon sync`: 1, else 0.";
+    out.write_one("awaits_sync", help, u64::from(waits))?;
     let help =
         "Last time at which nothing was left that could be done, since the epoch; 0: not yet.";
     let at = all.reconciled_at.map_or(0, |at| at.timestamp());

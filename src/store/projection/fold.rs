@@ -26,7 +26,7 @@ use crate::store::read_model::journal_refs;
 use crate::store::read_model::model::{Changes, Entries as _, decode};
 use crate::store::read_model::resources::{
     BINDING, EMPTY_REMOTE, FOLD_VERSION, FREEZE, FoldProgress, INTENTS, MARKS, NEXT_INTENT,
-    OBSERVED, OPEN_BY_KEY, ORPHANS, PROGRESS, PossibleOrphan, SUSPENDED, changed_resources,
+    OBSERVED, OPEN_BY_KEY, ORPHANS, PROGRESS, PossibleOrphan, SUSPENDED, SYNC, changed_resources,
 };
 use crate::store::writer::core::{ChangedResources, Fold};
 use crate::store::writer::handle::Writer;
@@ -68,6 +68,7 @@ pub(crate) fn fold_record(changes: &mut Changes<'_>, record: &Record) -> Folded 
             FREEZE.remove(changes, ());
             Ok(())
         }
+        Record::Synced(grant) => Ok(SYNC.put(changes, (), grant)?),
         Record::MissingDocument(absence) => fold_missing_document(changes, absence),
         Record::Moved(moved) => move_resource(changes, moved),
         Record::Restored(restored) => operator::begin_epoch(changes, restored),

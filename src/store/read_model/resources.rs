@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
 use crate::model::events::event::{EventEntry, EventLedger, PartnerWebhook};
-use crate::model::freeze::Freeze;
+use crate::model::freeze::{Freeze, SyncGrant};
 use crate::model::intent::OpenIntent;
 use crate::model::operator::{PlanUse, StoredApproval, Suspension};
 use crate::model::record::StateOwner;
@@ -53,6 +53,8 @@ pub(crate) static EMPTY_REMOTE: Table<(), DateTime<Utc>> = Table::new(b"f/empty-
 pub(crate) static EPOCH: Table<(), Epoch> = Table::new(b"f/epoch");
 /// The freeze in force.
 pub(crate) static FREEZE: Table<(), Freeze> = Table::new(b"f/freeze");
+/// The last sync.
+pub(crate) static SYNC: Table<(), SyncGrant> = Table::new(b"f/sync");
 /// Resources that a person released, in the present epoch.
 pub(crate) static RELEASED: Table<Key, DateTime<Utc>> = Table::new(b"e/r/");
 /// Effects that were searched in the present epoch.
@@ -117,6 +119,7 @@ table_reads! {
     fn suspensions() -> Vec<Suspension> = SUSPENDED.list();
     /// Returns the freeze in force.
     fn freeze() -> Option<Freeze> = FREEZE.get(());
+    fn sync_grant() -> Option<SyncGrant> = SYNC.get(());
     fn state_owner() -> Option<StateOwner> = BINDING.get(());
     fn event(merchant: &Key, id: &str) -> Option<EventEntry> = EVENTS.get((merchant, id));
     /// Returns true if the same malformed body was posted before.
@@ -194,6 +197,7 @@ pub(crate) fn entries(index: &dyn Index) -> ReadResult<Vec<KeyValue>> {
         EMPTY_REMOTE.prefix(),
         EPOCH.prefix(),
         FREEZE.prefix(),
+        SYNC.prefix(),
         CONFIRMED_ABSENT,
         RELEASED.prefix(),
         NEXT_INTENT.prefix(),

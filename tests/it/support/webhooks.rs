@@ -62,6 +62,9 @@ impl World {
     ) {
         let mut engine = self.engine();
         engine.start_sweeps();
+        if self.manual {
+            engine.require_sync().unwrap();
+        }
         if let Some(keep) = self.keep {
             engine.retain(Retention {
                 keep,

@@ -128,6 +128,8 @@ pub(crate) struct World {
     pub(crate) first_look: bool,
     /// True if live applications of a state that began empty wait for a person; false at first.
     pub(crate) cautious_start: bool,
+    /// True if daemons send changes of documents only after a sync; false at first.
+    pub(crate) manual: bool,
     /// True if engines follow the sandbox's clock; false at first.
     pub(crate) sandbox_clock: bool,
     /// Recorder of the requests of all engines; `None` at first.
@@ -165,6 +167,7 @@ impl World {
             keep: None,
             first_look: false,
             cautious_start: false,
+            manual: false,
             sandbox_clock: false,
             seen: None,
             clock,

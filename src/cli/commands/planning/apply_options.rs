@@ -7,9 +7,9 @@
 
 use crate::base::id::Key;
 use crate::cli::args::options::ApplyArgs;
-use crate::cli::commands::freeze;
 use crate::cli::commands::planning::apply_report::first_names;
 use crate::cli::commands::planning::{apply_report, plan};
+use crate::cli::commands::{freeze, sync};
 use crate::cli::context::open::Context;
 use crate::cli::context::sent_tree::{digests, read_tree};
 use crate::cli::context::{machine, selection};
@@ -43,7 +43,9 @@ pub(crate) async fn apply_by_server(
         let why = "a daemon applies every file by itself; exclude a resource with `reckon suspend`";
         return Err(local_only("`apply --exclude`", why));
     }
-    freeze::check_not_frozen(&server.send(OverviewQuery).await?)?;
+    let overview = server.send(OverviewQuery).await?;
+    freeze::check_not_frozen(&overview)?;
+    sync::check_no_sync_needed(&overview)?;
     let tree = read_tree(setup)?;
     let differences = compare(server, &tree).await?;
     if !differences.is_none() {

@@ -20,7 +20,7 @@ fn inputs(step: &Step) -> ConditionInputs<'_> {
         suspension: None,
         suspended: false,
         unable: None,
-        freeze: None,
+        hold: None,
         confidence: None,
     }
 }
