@@ -85,6 +85,7 @@ pub mod context {
     pub mod selection;
     pub mod sent_tree;
     pub mod session;
+    pub mod spec_folders;
     pub mod state_handle;
 }
 /// `run`: the daemon, its listeners, scripts, notifications, tokens and reports to systemd.

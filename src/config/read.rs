@@ -154,7 +154,7 @@ impl ConfigReader<'_> {
             partner: self.top_section(root, "partner"),
             service: self.top_section(root, "service"),
             secrets: self.top_section(root, "secrets"),
-            specs: self.folder(root, "specs", "specs"),
+            specs: self.folders(root, "specs", "specs"),
             scripts: self.folder(root, "scripts", "scripts"),
             state: self.folder(root, "state", ".reckon"),
             state_mark: self.setting(root, "state_mark"),

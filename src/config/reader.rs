@@ -73,6 +73,25 @@ impl<'a> ConfigReader<'a> {
         self.setting(root, key).unwrap_or_else(|| Setting::Literal(self.dir.join(default)))
     }
 
+    /// Reads one folder, or a list of folders.
+    pub(crate) fn folders(
+        &mut self,
+        root: &Node,
+        key: &str,
+        default: &str,
+    ) -> Vec<Setting<PathBuf>> {
+        let listed = root.present(key).map(|entry| (&entry.value.value, value_span(entry)));
+        match listed {
+            Some((NodeValue::Seq(items), span)) if items.is_empty() => {
+                let help = format!("name a folder, such as `{key}: [{default}]`");
+                self.invalid(span, &format!("`{key}` names no folder"), &help);
+                Vec::new()
+            }
+            Some((NodeValue::Seq(items), _)) => self.scalars(items),
+            Some(_) | None => vec![self.folder(root, key, default)],
+        }
+    }
+
     /// Returns a mapping and reports its unknown keys; `None` where the key is missing or null.
     pub(crate) fn section<'n>(
         &mut self,

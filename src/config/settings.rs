@@ -58,9 +58,9 @@ pub struct Config {
     /// The sources that a secret of a document may name.
     #[schemars(with = "Option<SecretSettings>")]
     pub secrets: SecretSettings,
-    /// The folder of documents.
-    #[schemars(with = "Option<Setting<PathBuf>>", extend("default" = "specs"))]
-    pub specs: Setting<PathBuf>,
+    /// The folders of documents: one path, or a list. Later folders add to earlier ones.
+    #[schemars(with = "Option<FoldersSection>", extend("default" = "specs"))]
+    pub specs: Vec<Setting<PathBuf>>,
     /// The folder of scripts.
     #[schemars(with = "Option<Setting<PathBuf>>", extend("default" = "scripts"))]
     pub scripts: Setting<PathBuf>,
@@ -170,6 +170,15 @@ pub struct SecretSettings {
     /// The identity that opens sealed texts.
     #[schemars(with = "Option<AgeSection>")]
     pub age: Option<Setting<PathBuf>>,
+}
+
+/// The form of `specs`.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "declares a schema")]
+enum FoldersSection {
+    One(Setting<PathBuf>),
+    Several(#[schemars(length(min = 1))] Vec<Setting<PathBuf>>),
 }
 
 /// The form of `secrets.age`.

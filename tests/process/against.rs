@@ -25,6 +25,7 @@ impl Clone {
     }
 
     fn write(&self, name: &str, text: &str) {
+        fs::create_dir_all(self.0.path().join(name).parent().unwrap()).unwrap();
         fs::write(self.0.path().join(name), text).unwrap();
     }
 
@@ -191,6 +192,43 @@ fn two_revisions_are_compared_whatever_the_tree_is_now() {
     assert_eq!(present.status.code(), Some(1), "the working tree is invalid");
     let printed = String::from_utf8(present.stderr).unwrap();
     assert!(printed.contains("specs/tree.yaml:1:"), "{printed}");
+}
+
+#[test]
+fn several_folders_are_one_tree_and_each_is_compared() {
+    let clone = Clone::new();
+    let config = fs::read_to_string(clone.0.path().join("reckon.yaml")).unwrap();
+    clone.write("reckon.yaml", &config.replace("specs: specs", "specs: [specs, overlays/live]"));
+    clone.write("specs/tree.yaml", TREE);
+    clone.write("overlays/live/README", "");
+    clone.write("overlays/test/never.yaml", "kind: [");
+    clone.commit();
+    clone.write("overlays/live/invoice.yaml", INVOICE);
+    let (plan, _) = clone.plan("HEAD");
+    assert_eq!(steps(&plan), ["create Invoice/first NotCreated"]);
+    assert_eq!(plan["steps"][0]["file"], "overlays/live/invoice.yaml");
+    clone.commit();
+    let (back, _) = clone.plan("HEAD..HEAD~1");
+    assert_eq!(back["steps"].as_array().unwrap().len(), 1, "{back}");
+    assert_eq!(back["steps"][0]["file"], "HEAD:overlays/live/invoice.yaml");
+    let chosen = clone.reckon(&["validate", "overlays/live"]);
+    assert_eq!(chosen.status.code(), Some(0), "{chosen:?}");
+    let outside = clone.reckon(&["validate", "overlays/test"]);
+    assert_eq!(outside.status.code(), Some(1), "{outside:?}");
+
+    clone.write("specs/again.yaml", INVOICE);
+    let double = clone.reckon(&["validate"]);
+    let printed = String::from_utf8(double.stdout).unwrap();
+    assert_eq!(double.status.code(), Some(1), "{printed}");
+    let at = "overlays/live/invoice.yaml:3";
+    assert!(printed.contains("reckon::link::duplicate") && printed.contains(at), "{printed}");
+    assert!(printed.contains("specs/again.yaml:3"), "the later folder is at fault: {printed}");
+
+    clone.write("reckon.yaml", &config.replace("specs: specs", "specs: [specs, specs/live]"));
+    let overlap = clone.reckon(&["validate"]);
+    let printed = String::from_utf8(overlap.stderr).unwrap();
+    assert_eq!(overlap.status.code(), Some(1), "{printed}");
+    assert!(printed.contains("reckon::config::specs_overlap"), "{printed}");
 }
 
 #[test]

@@ -233,6 +233,24 @@ fn a_larger_plan_than_the_one_that_was_approved_waits() {
 }
 
 #[test]
+fn the_authors_of_every_folder_of_specs_are_known() {
+    let house = House::new();
+    let config = fs::read_to_string(house.path("reckon.yaml")).unwrap();
+    let several = config.replace("specs: repo/specs", "specs: [repo/specs, repo/live]");
+    house.write("reckon.yaml", &several);
+    house.git("bob", &["mv", "specs/a.yaml", "specs/b.yaml"]);
+    house.write("repo/live/c.yaml", &invoice("c", "700.00 USD"));
+    house.commit("ann", &["live", "specs"]);
+    house.approved("ann");
+    house.refused_for_good("own_work");
+    house.git("bob", &["rm", "-q", "approvals/ann.yaml"]);
+    house.write("repo/live/c.yaml", &invoice("c", "650.00 USD"));
+    house.commit("bob", &["live", "approvals"]);
+    house.write("repo/live/d.yaml", "");
+    house.refused("dirty");
+}
+
+#[test]
 fn only_the_commit_of_an_allowed_signer_who_is_not_the_author_counts() {
     let house = House::new();
     house.approved("eve");

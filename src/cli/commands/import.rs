@@ -145,15 +145,14 @@ async fn inventory(
 
 /// Returns the folder for the documents; refuses one outside the tree, which reckon does not read.
 fn folder(setup: &Context, into: Option<&Path>) -> CommandResult<PathBuf> {
-    let specs = below(&setup.root, &setup.specs);
-    let default = setup.specs.join(FOLDER);
+    let default = setup.specs.first().join(FOLDER);
     let into = into.unwrap_or(&default);
     let beneath = below(&setup.root, into);
-    if beneath.starts_with(&specs) {
+    if setup.specs.contain(into) {
         return check_no_links(setup, &beneath).map(|()| into.to_owned());
     }
     let what = format!("{} is not beneath the folder of specs", into.display());
-    let help = format!("name a folder beneath {}; reckon reads no other", specs.display());
+    let help = format!("name a folder beneath {}; reckon reads no other", setup.specs);
     Err(CommandFailure::input("reckon::import::into", what).help(help))
 }
 

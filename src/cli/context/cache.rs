@@ -78,8 +78,8 @@ pub(crate) fn cached_plan(setup: &Context, look: UnchangedBy) -> CommandResult<O
         && (kept.position, kept.head) == (peeked.head.sequence, peeked.head.hash)
         && (kept.settled || kept.quarter == quarter())
         && SpecIndex::decode(&kept.seen.specs).is_ok_and(|files| match look {
-            UnchangedBy::Metadata => files.is_unchanged(&setup.place()),
-            UnchangedBy::Content => files.has_same_contents(&setup.place()),
+            UnchangedBy::Metadata => files.is_unchanged(&setup.specs.roots()),
+            UnchangedBy::Content => files.has_same_contents(&setup.specs.roots()),
         })
         && setup.attachments_unchanged(&kept.seen.attached);
     let plan = if same { serde_json::from_str::<PlanView>(&kept.plan).ok() } else { None };
@@ -122,7 +122,9 @@ fn config_digest(setup: &Context) -> [u8; 32] {
         hash.update(&u64::try_from(bytes.len()).unwrap_or(u64::MAX).to_be_bytes()).update(bytes);
     };
     part(&std::fs::read(setup.root.join(&*setup.config.file)).unwrap_or_default());
-    part(setup.specs.as_os_str().as_encoded_bytes());
+    for folder in setup.specs.paths() {
+        part(folder.as_os_str().as_encoded_bytes());
+    }
     // Limits may come from environment variables.
     part(format!("{:?}", setup.config.rules(&ProcessEnv)).as_bytes());
     part(setup.live_refused().unwrap_or_default().as_bytes());

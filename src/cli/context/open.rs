@@ -9,6 +9,7 @@ use crate::base::secret::Secret;
 use crate::cli::args::options::Cli;
 use crate::cli::context::git::program;
 use crate::cli::context::secrets::OpenedSecrets;
+use crate::cli::context::spec_folders::SpecFolders;
 use crate::cli::context::state_handle::{Embedded, EngineOptions, StateHandle, clock};
 use crate::cli::context::{machine, state_handle};
 use crate::cli::exit::{CommandFailure, CommandResult, WAY_ON, local_only};
@@ -40,7 +41,7 @@ pub(crate) struct Context {
     pub out: Printer,
     pub config: Config,
     pub root: PathBuf,
-    pub specs: PathBuf,
+    pub specs: SpecFolders,
     pub state: PathBuf,
     /// The named daemon elsewhere: then nothing of the state is on this machine.
     pub server: Option<ServerClient>,
@@ -58,7 +59,7 @@ impl Context {
         let file = cli.global.config.clone().unwrap_or_else(|| PathBuf::from(FILE_NAME));
         let server = remote::server_of_args(cli)?;
         let config = remote::load_config(server.as_ref(), cli, &file)?;
-        let specs = config.specs.get(&ProcessEnv)?;
+        let specs = SpecFolders::of(&config)?;
         let state = match &cli.global.state {
             Some(dir) => dir.clone(),
             None => config.state.get(&ProcessEnv)?,
@@ -78,36 +79,33 @@ impl Context {
         })
     }
 
-    pub(crate) fn place(&self) -> FolderLocation {
-        FolderLocation::from_config(&self.root, &self.specs)
-    }
-
-    /// Returns the commit checked out in the folder of specs; a folder that is a link has none.
+    /// Returns the commit checked out in all folders of specs; a folder that is a link has none.
     pub(crate) fn commit(&self) -> Option<String> {
-        self.place().open().ok().and_then(|_| program::commit(&self.specs))
+        program::commit_of(&self.specs.roots())
     }
 
     /// Returns a loader that has read the whole tree.
     pub(crate) fn loaded_tree(&self) -> Loader {
-        let prefix = machine::below(&self.root, &self.specs);
         let cx = ReadContext { kinds: KINDS, check: self.check.clone() };
-        let mut loader = Loader::new(self.place(), &prefix.to_string_lossy(), cx);
+        let mut loader = Loader::new(self.specs.roots(), &self.specs.prefix(""), cx);
         loader.load_all();
         loader
     }
 
-    /// Returns a loader of the tree at a revision; `files` replaces the folder of attachments.
+    /// Returns a loader of the tree at a revision, in `folders`; `files` replaces the folder of
+    /// attachments.
     pub(crate) fn loader_of(
         &self,
-        specs: &Path,
+        folders: &[PathBuf],
         revision: &str,
         files: Option<Arc<dyn AttachmentFiles>>,
     ) -> Loader {
-        let prefix = machine::below(&self.root, &self.specs);
+        let before = format!("{revision}:");
         let mut check = self.check.clone();
         check.files = files.or(check.files);
         let cx = ReadContext { kinds: KINDS, check };
-        Loader::new(specs, &format!("{revision}:{}", prefix.to_string_lossy()), cx)
+        let roots = self.specs.roots_at(folders, &before);
+        Loader::new(roots, &self.specs.prefix(&before), cx)
     }
 
     pub(crate) fn attachments_path(&self) -> CommandResult<Option<PathBuf>> {
@@ -118,9 +116,7 @@ impl Context {
     /// under a configuration that the operator chose. Specs come by pull request, and so can a file
     /// that was merely found, or one in their work tree (design.md part 5).
     pub(crate) fn live_refused(&self) -> Option<String> {
-        let tree = program::work_tree(&self.specs);
-        let of = |place: &PathBuf| tree.is_some() && tree == program::work_tree(place);
-        let inside = self.config_places().iter().any(of);
+        let inside = self.config_places().iter().any(|place| self.specs.share_work_tree(place));
         let why = match (inside, self.config_named) {
             (true, _) => "is in the same git work tree as the specs",
             (false, false) => "was found by default, not named",

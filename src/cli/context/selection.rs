@@ -30,17 +30,15 @@ pub(crate) fn scope(
 
 /// Refuses path arguments that name nothing: a mistyped path would choose nothing and succeed.
 pub(crate) fn check_paths(setup: &Context, paths: &[PathBuf]) -> CommandResult<()> {
-    let specs = machine::below(&setup.root, &setup.specs);
     for path in paths {
         if !path.exists() {
             let what = format!("no such file or folder: {}", path.display());
             let help = nearest_path(path);
             return Err(CommandFailure::input("reckon::choice::path", what).help(help));
         }
-        let inside = machine::below(&setup.root, path);
-        if !inside.starts_with(&specs) && !specs.starts_with(&inside) {
+        if !setup.specs.contain(path) && !setup.specs.lie_below(path) {
             let what = format!("{} is not in the specs folder", path.display());
-            let help = format!("name a file or folder in {}", setup.specs.display());
+            let help = format!("name a file or folder in {}", setup.specs);
             return Err(CommandFailure::input("reckon::choice::path", what).help(help));
         }
     }

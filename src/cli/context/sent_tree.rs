@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 
 use crate::base::folder_location::FolderLocation;
 use crate::base::hash::sha256;
-use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::control::protocol::{REQUEST_BYTES_MAX, SentFile, SentTree, TreeContents};
 use crate::kinds::schema::kind::AttachmentFiles;
 use crate::spec::tree::attachments::AttachmentFolder;
-use crate::spec::tree::files::{Listing, read};
+use crate::spec::tree::files::Listing;
+use crate::spec::tree::roots::SpecRoots;
 
 /// Reads the tree.
 ///
@@ -22,7 +22,7 @@ use crate::spec::tree::files::{Listing, read};
 pub(crate) fn read_tree(setup: &Context) -> CommandResult<SentTree> {
     let mut files = BTreeMap::new();
     let mut bytes = 0_usize;
-    for (path, content) in contents(&setup.place())? {
+    for (path, content) in contents(&setup.specs.roots())? {
         bytes = bytes.saturating_add(content.len());
         let text = String::from_utf8(content).map_err(|_| {
             let what = format!("{path} is not valid UTF-8");
@@ -36,22 +36,20 @@ pub(crate) fn read_tree(setup: &Context) -> CommandResult<SentTree> {
         return Err(CommandFailure::input("reckon::server::too_large", what)
             .help("plan it on the daemon's machine, or split it"));
     }
-    let prefix = machine::below(&setup.root, &setup.specs).to_string_lossy().into_owned();
+    let prefix = setup.specs.prefix("");
     Ok(SentTree { prefix, commit: setup.commit(), files, attached: attached_files(setup)? })
 }
 
-fn contents(root: &FolderLocation) -> CommandResult<Vec<(String, Vec<u8>)>> {
-    let Listing { files, problems: troubles } = Listing::of(root, "");
+fn contents(roots: &SpecRoots) -> CommandResult<Vec<(String, Vec<u8>)>> {
+    let Listing { files, problems: troubles } = roots.list("");
     if let Some(trouble) = troubles.into_values().next() {
-        let what = format!("{}: {}", root.path().join(&trouble.path).display(), trouble.message);
+        let what = format!("{}: {}", roots.disk_path(&trouble.path).display(), trouble.message);
         return Err(CommandFailure::input(trouble.code, what).help(trouble.help));
     }
-    let opened = root.open().map_err(|error| {
-        CommandFailure::input("reckon::server::unreadable", format!("open {root}: {error}"))
-    })?;
+    let opened = roots.open();
     let content = |path: String| {
-        let content = read(&opened, &path).map_err(|error| {
-            let what = format!("read {}: {error}", root.path().join(&path).display());
+        let content = opened.read(&path).map_err(|error| {
+            let what = format!("read {}: {error}", roots.disk_path(&path).display());
             CommandFailure::input("reckon::server::unreadable", what)
         })?;
         Ok((path, content))
@@ -80,8 +78,8 @@ pub(crate) fn digests(sent: &SentTree) -> TreeContents {
     }
 }
 
-pub(crate) fn local_digests(root: &FolderLocation) -> CommandResult<TreeContents> {
-    let files = contents(root)?.into_iter();
+pub(crate) fn local_digests(roots: &SpecRoots) -> CommandResult<TreeContents> {
+    let files = contents(roots)?.into_iter();
     let files = files.map(|(path, content)| (path, sha256(&content))).collect();
     Ok(TreeContents { files, attached: BTreeMap::new() })
 }

@@ -157,7 +157,7 @@ impl StateSession {
         let LoadedTree { loader, before } = loaded;
         let seen = cache::file_marks(&loader, before);
         let shared = setup.engine_parts(&open, EngineOptions::default())?;
-        let engine = Engine::new(shared, Box::new(TrackedSpecs::of(loader, setup.place())))?;
+        let engine = Engine::new(shared, Box::new(TrackedSpecs::of(loader, setup.specs.roots())))?;
         Ok(Self::Own(Box::new(OwnState { engine, open, seen })))
     }
 

@@ -118,7 +118,7 @@ impl DaemonQueries {
 
     fn compare(&self, theirs: &TreeContents) -> CommandResult<TreeDifferences> {
         let commit = self.setup.commit();
-        let mut mine = match sent_tree::local_digests(&self.setup.place()) {
+        let mut mine = match sent_tree::local_digests(&self.setup.specs.roots()) {
             Ok(mine) => mine,
             Err(trouble) => {
                 let trouble = Some(trouble.message);

@@ -43,7 +43,7 @@ pub(crate) fn announce(
         CommandFailure::environment("reckon::state::write", what)
     })?;
     if setup.out.form == Output::Text {
-        let (specs, state) = (setup.specs.display(), setup.state.display());
+        let (specs, state) = (&setup.specs, setup.state.display());
         setup.out.text(&format!("specs     {specs}\nstate     {state}"))?;
     }
     if let Some(service) = &service {

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 
+use futures::FutureExt;
+use futures::future::join_all;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
@@ -176,19 +178,23 @@ fn start_tasks(
     let (over, scripts_over) = (listeners.until_end(), listeners.until_end());
     [
         tokio::spawn(watch_scripts(setup.clone(), scripts, sender(), scripts_over)),
-        tokio::spawn(watch_tree(setup.specs.clone(), sender(), over)),
+        tokio::spawn(watch_trees(setup.specs.paths().to_vec(), sender(), over)),
         tokio::spawn(report(overviews, listeners.control.clone(), setup.out)),
         tokio::spawn(stop_at_signal(signalled, sender())),
     ]
 }
 
-async fn watch_tree(
-    root: PathBuf,
+async fn watch_trees(
+    roots: Vec<PathBuf>,
     events: mpsc::Sender<EngineInput>,
     over: impl Future<Output = ()>,
 ) {
-    if let Err(error) = tree::watch(root, events, over).await {
-        tracing::error!("{error}");
+    let over = over.shared();
+    let watch = |root| tree::watch(root, events.clone(), over.clone());
+    for ended in join_all(roots.into_iter().map(watch)).await {
+        if let Err(error) = ended {
+            tracing::error!("{error}");
+        }
     }
 }
 
@@ -242,5 +248,5 @@ fn engine(
     };
     let shared = setup.engine_parts(open, how)?;
     control.set_local_queries(Arc::new(DaemonQueries::new(setup.clone(), shared.clone())));
-    Ok(Engine::new(shared, Box::new(TrackedSpecs::of(loader, setup.place())))?)
+    Ok(Engine::new(shared, Box::new(TrackedSpecs::of(loader, setup.specs.roots())))?)
 }

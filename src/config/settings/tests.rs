@@ -22,10 +22,22 @@ fn check(body: &str, expect: &[&str]) {
     assert_eq!(places.collect::<Vec<_>>(), expect, "{body}");
 }
 
+fn folders(config: &Config) -> Vec<PathBuf> {
+    config.specs.iter().map(|folder| folder.get(&NOTHING).unwrap()).collect()
+}
+
+#[test]
+fn specs_are_one_folder_or_several_in_their_order() {
+    let several = parse("specs: [base, /other/live]\n").unwrap();
+    assert_eq!(folders(&several), [Path::new("/work/base"), Path::new("/other/live")]);
+    assert_eq!(folders(&parse("specs: base\n").unwrap()), [Path::new("/work/base")]);
+    check("specs: []\n", &["3:8+2 config::value"]);
+}
+
 #[test]
 fn an_almost_empty_file_has_every_default() {
     let config = parse("").unwrap();
-    assert_eq!(config.specs.get(&NOTHING).unwrap(), Path::new("/work/specs"));
+    assert_eq!(folders(&config), [Path::new("/work/specs")]);
     assert_eq!(config.state.get(&NOTHING).unwrap(), Path::new("/work/.reckon"));
     assert_eq!(config.scripts.get(&NOTHING).unwrap(), Path::new("/work/scripts"));
     assert_eq!(config.listen.get(&NOTHING).unwrap().to_string(), "127.0.0.1:8780");
@@ -238,7 +250,7 @@ fn a_file_that_is_not_there_is_no_mistake_in_it() {
     assert!(matches!(Config::load(&file), Err(LoadError::Unreadable { .. })));
     std::fs::write(&file, HEAD).unwrap();
     let config = Config::load(&file).unwrap();
-    assert_eq!(config.specs.get(&NOTHING).unwrap(), dir.path().join("specs"));
+    assert_eq!(folders(&config), [dir.path().join("specs")]);
     std::fs::write(&file, "x").unwrap();
     assert!(matches!(Config::load(&file), Err(LoadError::Invalid(_))));
 }

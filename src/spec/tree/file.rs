@@ -5,8 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::base::folder::{Folder, PathError, Stat};
-use crate::base::folder_location::FolderLocation;
+use crate::base::folder::{PathError, Stat};
 use crate::base::id::Key;
 use crate::kinds::schema::kind::InspectedFile;
 use crate::model::issue::{Issue, PlacedIssue, ProblemCounts, Severity};
@@ -14,7 +13,8 @@ use crate::spec::document::{LazySource, ParsedDocument, ReadContext, read};
 use crate::spec::text::decode::{BOM, DecodedText, Finding, decode};
 use crate::spec::text::mask::without_private_words;
 use crate::spec::text::source::split;
-use crate::spec::tree::files::{self, map_in_order};
+use crate::spec::tree::files::map_in_order;
+use crate::spec::tree::roots::{OpenedRoots, SpecRoots};
 
 #[derive(Debug)]
 pub(crate) struct SpecFile {
@@ -28,6 +28,8 @@ pub(crate) struct SpecFile {
 /// The place of a document: its file, and its number there.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct DocumentSpot {
+    /// The number of the folder, in the order of the configuration.
+    pub(crate) folder: usize,
     pub(crate) path: Arc<str>,
     pub(crate) index: usize,
 }
@@ -135,25 +137,21 @@ pub(crate) enum FileReading {
     Unreadable(PathError),
 }
 
-/// Checks files below `root`; the results have the order of `wanted`.
+/// Checks files of the tree; the results have the order of `wanted`.
 pub(crate) fn read_all(
     cx: &ReadContext,
-    root: &FolderLocation,
+    roots: &SpecRoots,
     wanted: &[FileRequest<'_>],
 ) -> Vec<FileReading> {
     if wanted.is_empty() {
         return Vec::new();
     }
-    if let Ok(root) = root.open() {
-        return map_in_order(wanted, |one| read_one(cx, &root, one));
-    }
-    // The next check finds the root in its state at that time.
-    let gone = || PathError::Io(std::io::ErrorKind::NotFound.into());
-    wanted.iter().map(|_| FileReading::Unreadable(gone())).collect()
+    let opened = roots.open();
+    map_in_order(wanted, |one| read_one(cx, &opened, one))
 }
 
-fn read_one(cx: &ReadContext, root: &Folder, wanted: &FileRequest<'_>) -> FileReading {
-    let bytes = match files::read(root, wanted.path) {
+fn read_one(cx: &ReadContext, opened: &OpenedRoots<'_>, wanted: &FileRequest<'_>) -> FileReading {
+    let bytes = match opened.read(wanted.path) {
         Ok(bytes) => bytes,
         Err(error) => return FileReading::Unreadable(error),
     };

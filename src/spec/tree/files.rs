@@ -61,8 +61,13 @@ pub struct Listing {
 impl Listing {
     /// Lists everything at or below `below`, a path below `root`; empty means all.
     pub fn of(root: &FolderLocation, below: &str) -> Self {
+        Self::gather(|visit| walk(root, below, visit))
+    }
+
+    /// Lists everything that a walk visits.
+    pub(crate) fn gather(walk: impl FnOnce(&mut dyn FnMut(WalkEntry<'_>))) -> Self {
         let mut listing = Self::default();
-        walk(root, below, &mut |found| match found {
+        walk(&mut |found| match found {
             WalkEntry::File(path, stat) => {
                 listing.files.insert(path.to_owned(), stat);
             }
@@ -262,11 +267,6 @@ pub fn read(root: &Folder, path: &str) -> Result<Vec<u8>, PathError> {
     let mut bytes = Vec::with_capacity(BUFFER_BYTES);
     file.take(FILE_BYTES_MAX.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-/// Returns BLAKE3 of the result of [`read`].
-pub fn hash(root: &Folder, path: &str) -> Result<[u8; 32], PathError> {
-    Ok(hash_of(&read(root, path)?))
 }
 
 /// Returns BLAKE3 of the result of [`read`] for a file with these bytes.

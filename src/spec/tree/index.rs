@@ -5,9 +5,9 @@
 //! order can rebuild the sum without sorting or storing.
 
 use crate::base::folder::Stat;
-use crate::base::folder_location::FolderLocation;
 use crate::base::hash::Digest;
-use crate::spec::tree::files::{WalkEntry, hash, map_in_order, walk};
+use crate::spec::tree::files::{WalkEntry, map_in_order};
+use crate::spec::tree::roots::SpecRoots;
 
 const MAGIC: [u8; 5] = *b"rkix\x01";
 const HEADER_BYTES: usize = 5 + 8 + 16 + 32;
@@ -76,11 +76,11 @@ impl SpecIndex {
         Ok(Self { count, sum, digest })
     }
 
-    /// Returns whether every file below `root` has its former metadata, and none was added or removed.
-    pub fn is_unchanged(&self, root: &FolderLocation) -> bool {
+    /// Returns whether every file below `roots` has its former metadata, and none was added or removed.
+    pub fn is_unchanged(&self, roots: &SpecRoots) -> bool {
         let (mut count, mut sum, mut trouble) = (0_u64, 0_u128, false);
         let mut buffer = Vec::new();
-        walk(root, "", &mut |found| match found {
+        roots.walk("", &mut |found| match found {
             WalkEntry::File(path, stat) => {
                 sum = sum.wrapping_add(fingerprint(path, stat, &mut buffer));
                 count = count.saturating_add(1);
@@ -90,12 +90,12 @@ impl SpecIndex {
         !trouble && count == self.count && sum == self.sum
     }
 
-    /// Returns whether the files below `root` have their former contents, whatever their sizes and
+    /// Returns whether the files below `roots` have their former contents, whatever their sizes and
     /// times: each file is read. A file that was just being written counts, too.
-    pub fn has_same_contents(&self, root: &FolderLocation) -> bool {
+    pub fn has_same_contents(&self, roots: &SpecRoots) -> bool {
         let mut paths = Vec::new();
         let mut trouble = false;
-        walk(root, "", &mut |found| match found {
+        roots.walk("", &mut |found| match found {
             WalkEntry::File(path, _) => paths.push(path.to_owned()),
             WalkEntry::Problem(_) => trouble = true,
         });
@@ -103,8 +103,8 @@ impl SpecIndex {
             return false;
         }
         paths.sort_unstable();
-        let Ok(root) = root.open() else { return false };
-        let hashes = map_in_order(&paths, |path| hash(&root, path));
+        let opened = roots.open();
+        let hashes = map_in_order(&paths, |path| opened.hash(path));
         let mut contents = ContentDigest::default();
         for (path, hash) in paths.iter().zip(hashes) {
             let Ok(hash) = hash else { return false };

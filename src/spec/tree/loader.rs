@@ -15,11 +15,10 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use crate::base::folder::Stat;
-use crate::base::folder_location::FolderLocation;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::kinds::schema::kind::Stamp;
@@ -31,6 +30,7 @@ use crate::spec::tree::file::{
 use crate::spec::tree::files::{Listing, SourceProblem};
 use crate::spec::tree::index::{IndexEntry, SpecIndex, digest_of};
 use crate::spec::tree::links::Graph;
+use crate::spec::tree::roots::SpecRoots;
 use crate::spec::tree::unique_fields::UniqueFields;
 
 /// The number of times that a tree which changes during reading is read.
@@ -51,7 +51,7 @@ enum ChangeEvidence {
 
 #[derive(Debug)]
 pub struct Loader {
-    pub(crate) root: FolderLocation,
+    pub(crate) roots: SpecRoots,
     prefix: String,
     pub(crate) cx: ReadContext,
     pub(crate) files: BTreeMap<Arc<str>, SpecFile>,
@@ -71,11 +71,11 @@ pub struct Loader {
 }
 
 impl Loader {
-    /// Returns a loader without any files. `root` is the folder of specs. `prefix` precedes the
-    /// paths of its files in reports: its path from the directory of `reckon.yaml`.
-    pub fn new(root: impl Into<FolderLocation>, prefix: &str, cx: ReadContext) -> Self {
+    /// Returns a loader without any files. `roots` are the folders of specs. `prefix` precedes
+    /// the paths of files in reports: a single folder's path from the directory of `reckon.yaml`.
+    pub fn new(roots: impl Into<SpecRoots>, prefix: &str, cx: ReadContext) -> Self {
         Self {
-            root: root.into(),
+            roots: roots.into(),
             prefix: prefix.trim_end_matches('/').to_owned(),
             cx,
             files: BTreeMap::new(),
@@ -105,8 +105,7 @@ impl Loader {
 
     /// Checks these paths alone (absolute, or below the root), files or folders, existing or not.
     pub fn reload(&mut self, paths: &[PathBuf]) -> LoadChange {
-        let below: Vec<String> =
-            paths.iter().filter_map(|path| self.path_below_root(path)).collect();
+        let below: Vec<String> = paths.iter().filter_map(|path| self.roots.path_of(path)).collect();
         self.refresh(&below, ChangeEvidence::Metadata)
     }
 
@@ -148,15 +147,13 @@ impl Loader {
     fn refresh(&mut self, below: &[String], believe: ChangeEvidence) -> LoadChange {
         let mut touched = BTreeSet::new();
         self.digest = OnceLock::new();
-        let mut before: Vec<Listing> =
-            below.iter().map(|path| Listing::of(&self.root, path)).collect();
+        let mut before: Vec<Listing> = below.iter().map(|path| self.roots.list(path)).collect();
         let mut settled = false;
         for _ in 0..ROUNDS_MAX {
             for (path, listing) in below.iter().zip(&before) {
                 self.apply_listing(path, listing, believe, &mut touched);
             }
-            let after: Vec<Listing> =
-                below.iter().map(|path| Listing::of(&self.root, path)).collect();
+            let after: Vec<Listing> = below.iter().map(|path| self.roots.list(path)).collect();
             settled = after == before;
             if settled {
                 break;
@@ -190,7 +187,7 @@ impl Loader {
         let changed: Vec<_> = listing.files.iter().filter(changed).collect();
         let wanted: Vec<_> =
             changed.iter().map(|(path, stat)| self.file_request(path, **stat)).collect();
-        let readings = read_all(&self.cx, &self.root, &wanted);
+        let readings = read_all(&self.cx, &self.roots, &wanted);
         for ((path, stat), reading) in changed.into_iter().zip(readings) {
             self.apply_reading(path, *stat, reading, touched);
         }
@@ -238,7 +235,8 @@ impl Loader {
     }
 
     fn replace(&mut self, path: &Arc<str>, file: Option<SpecFile>, touched: &mut BTreeSet<Key>) {
-        let spot = |index| DocumentSpot { path: path.clone(), index };
+        let folder = self.roots.locate(path).map_or(0, |(folder, _)| folder);
+        let spot = |index| DocumentSpot { folder, path: path.clone(), index };
         let gone = self.files.remove(path);
         let gone: BTreeSet<&Key> =
             gone.iter().flat_map(SpecFile::keys).map(|(_, key)| key).collect();
@@ -285,25 +283,6 @@ impl Loader {
             "" | "." => Some(name),
             prefix => name.strip_prefix(prefix)?.strip_prefix('/'),
         }
-    }
-
-    /// Converts a caller's path to one below the root; `None` for hidden and foreign ones.
-    fn path_below_root(&self, path: &Path) -> Option<String> {
-        let root = self.root.path();
-        let real = root.canonicalize();
-        let bare = path
-            .strip_prefix(&root)
-            .ok()
-            .or_else(|| path.strip_prefix(real.as_ref().ok()?).ok())
-            .unwrap_or(path);
-        let parts = bare.components().map(|part| match part {
-            Component::Normal(part) => part.to_str(),
-            Component::Prefix(_)
-            | Component::RootDir
-            | Component::CurDir
-            | Component::ParentDir => None,
-        });
-        parts.collect::<Option<Vec<_>>>().map(|parts| parts.join("/"))
     }
 }
 

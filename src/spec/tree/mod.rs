@@ -7,5 +7,6 @@ pub mod index;
 pub mod links;
 pub mod loader;
 pub mod problems;
+pub mod roots;
 pub mod unique_fields;
 pub mod verdicts;

@@ -16,7 +16,7 @@ use crate::spec::text::decode::decode;
 use crate::spec::text::mask::{MaskedSource, without_private_words};
 use crate::spec::text::source::{Slice, SourceText, split};
 use crate::spec::tree::file::{DocumentSpot, LinkIssue, SpecFile, problem_at};
-use crate::spec::tree::files::{SourceProblem, read};
+use crate::spec::tree::files::SourceProblem;
 use crate::spec::tree::loader::Loader;
 
 pub(crate) const PROBLEMS_MAX: usize = 1000;
@@ -189,7 +189,7 @@ impl Loader {
     /// Returns the text of a file as it was loaded; `None` when the file changed since.
     fn source(&self, path: &str) -> Option<SourceText> {
         let file = self.files.get(path)?;
-        let bytes = read(&self.root.open().ok()?, path).ok()?;
+        let bytes = self.roots.open().read(path).ok()?;
         if *blake3::hash(&bytes).as_bytes() != file.hash {
             return None;
         }

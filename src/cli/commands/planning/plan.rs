@@ -20,7 +20,6 @@ use crate::cli::args::output::Output;
 use crate::cli::args::resources::{PlanCommand, ShowArgs};
 use crate::cli::commands::documents;
 use crate::cli::context::cache::UnchangedBy;
-use crate::cli::context::git::program;
 use crate::cli::context::git::tree::{Revision, RevisionRange};
 use crate::cli::context::open::Context;
 use crate::cli::context::session::{StateSession, daemon};
@@ -159,7 +158,7 @@ pub(crate) async fn save(
     fresh: RefreshOptions,
     path: &Path,
 ) -> CommandResult<PlanView> {
-    let dirty = setup.place().open().ok().and_then(|_| program::is_dirty(&setup.specs));
+    let dirty = setup.specs.are_dirty();
     let saving = SavePlan { scope, dirty };
     let draft = StateSession::future(setup).await?;
     let saved = ask_about_plan(setup, fresh, draft, SavedPlanQuery(saving)).await?;
@@ -220,12 +219,8 @@ const ANY_KEY: [u8; 32] = [0; 32];
 const ANY_PARTNER: &str = "partner";
 
 pub(crate) fn plan_against(setup: &Context, args: &PlanArgs, range: &str) -> CommandResult {
-    setup.place().open().map_err(|error| {
-        let what = format!("open the folder of specs {}: {error}", setup.place());
-        CommandFailure::input("reckon::git::specs", what)
-            .help("put the folder itself there, or write its real path in `specs`")
-    })?;
-    let RevisionRange { before, after } = RevisionRange::read(&setup.specs, range)?;
+    setup.specs.check_one_repository()?;
+    let RevisionRange { before, after } = RevisionRange::read(setup.specs.first(), range)?;
     let old = LoadedRevision::at(setup, &before)?;
     let new = match &after {
         Some(after) => LoadedRevision::at(setup, after)?,
@@ -289,12 +284,12 @@ impl LoadedRevision {
     fn at(setup: &Context, revision: &Revision) -> CommandResult<Self> {
         let plain = |path: &PathBuf| FolderLocation::from_config(&setup.root, path).open().is_ok();
         let attached = setup.attachments_path()?.filter(plain);
-        let folder = revision.extract(&setup.specs, attached.as_deref())?;
+        let folder = revision.extract(setup.specs.paths(), attached.as_deref())?;
         let files = folder
             .attachments
             .as_deref()
             .map(|path| -> Arc<dyn AttachmentFiles> { Arc::new(AttachmentFolder::new(path)) });
-        let mut loader = setup.loader_of(&folder.specs, &revision.name, files);
+        let mut loader = setup.loader_of(&folder.folders, &revision.name, files);
         loader.load_all();
         Ok(Self { loader, _folder: Some(folder) })
     }

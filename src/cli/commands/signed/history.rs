@@ -35,18 +35,19 @@ pub(crate) struct SoughtDocuments {
     pub cx: ReadContext,
 }
 
-/// Returns every change of these documents up to `head`, newest first. `specs` is the folder, from
-/// the top of the repository.
+/// Returns every change of these documents up to `head`, newest first. `specs` are the
+/// folders, from the top of the repository.
 pub(crate) fn changes(
     git: &Git,
     head: &str,
-    specs: &str,
+    specs: &[String],
     sought: &SoughtDocuments,
 ) -> Result<Vec<DocumentChange>, GitError> {
     let mut arguments = vec!["log", "--topo-order", "--full-history", "--sparse"];
     arguments.extend(["--diff-merges=remerge", "--raw", "-z", "--no-renames", "--no-abbrev"]);
     arguments.extend(["--no-ext-diff", "--no-textconv", "--ignore-submodules=none"]);
-    arguments.extend(["--format=%H %P", head, "--", specs]);
+    arguments.extend(["--format=%H %P", head, "--"]);
+    arguments.extend(specs.iter().map(String::as_str));
     let touches = touches(&git.output(&arguments, &[])?);
     let blobs = Blobs::read(git, &touches, sought)?;
     let changes = touches.into_iter().map(|touch| DocumentChange {

@@ -20,6 +20,7 @@ use crate::kinds::register::KINDS;
 use crate::kinds::schema::kind::CheckCx;
 use crate::model::issue::PlacedIssue;
 use crate::spec::document::ReadContext;
+use crate::spec::tree::roots::SpecRoots;
 
 /// Configuration of signed approvals, which each examination checks again.
 #[derive(Debug, Clone)]
@@ -27,7 +28,7 @@ pub(crate) struct SignedConfig {
     root: PathBuf,
     /// The folder of the configuration's name, and the one of the file itself.
     config: Vec<PathBuf>,
-    specs: FolderLocation,
+    specs: SpecRoots,
     rules: SignedRules,
     valid_for: Duration,
     check: CheckCx,
@@ -38,8 +39,9 @@ pub(crate) struct SignedConfig {
 pub(crate) struct ApprovalRepo {
     pub git: Git,
     pub head: String,
-    /// Folder of the specs, from the top.
-    pub specs: String,
+    /// Folders of the specs, from the top.
+    pub specs: Vec<String>,
+    roots: SpecRoots,
     /// Folder of the approvals, from the top.
     pub folder: String,
     pub authors: AuthorEvidence,
@@ -69,6 +71,13 @@ impl NotTrusted {
 }
 
 impl ApprovalRepo {
+    /// Returns a path of the tree of specs from the top of the repository.
+    fn spec_from_top(&self, path: &str) -> String {
+        let found = self.roots.locate(path);
+        let found = found.and_then(|(number, below)| Some((self.specs.get(number)?, below)));
+        found.map_or_else(|| path.to_owned(), |(folder, below)| format!("{folder}/{below}"))
+    }
+
     /// Returns a path as problems name it: from the folder of the configuration.
     pub(crate) fn display_path(&self, path: &str) -> String {
         machine::below(&self.root, &self.git.top.join(path)).to_string_lossy().into_owned()
@@ -81,7 +90,7 @@ impl SignedConfig {
         let section = setup.config.policy.approvals.signed.as_ref();
         let rules = section.map(|section| section.get(&ProcessEnv)).transpose()?.flatten();
         let valid_for = setup.config.rules(&ProcessEnv)?.approvals.valid_for;
-        let (root, specs) = (setup.root.clone(), setup.place());
+        let (root, specs) = (setup.root.clone(), setup.specs.roots());
         let check = setup.config.check_context(&ProcessEnv)?;
         let config = setup.config_places();
         Ok(rules.map(|rules| Self { root, config, specs, rules, valid_for, check }))
@@ -108,17 +117,33 @@ impl SignedConfig {
             return Err(self.untrusted("repository", what, help));
         }
         let (authors, valid_for, root) = (self.rules.authors, self.valid_for, self.root.clone());
-        Ok(ApprovalRepo { git, head, specs, folder, authors, valid_for, root })
+        let roots = self.specs.clone();
+        Ok(ApprovalRepo { git, head, specs, roots, folder, authors, valid_for, root })
     }
 
-    /// Returns the top of the work tree, and the specs from there.
-    fn tree(&self) -> Result<(PathBuf, String), NotTrusted> {
-        if let Err(error) = self.specs.open() {
-            let what = format!("the folder of specs {} cannot be opened: {error}", self.specs);
+    /// Returns the top of the work tree, and the folders of specs from there.
+    fn tree(&self) -> Result<(PathBuf, Vec<String>), NotTrusted> {
+        let mut found: Option<(PathBuf, Vec<String>)> = None;
+        for place in self.specs.places() {
+            let (top, folder) = self.tree_of(place)?;
+            let (known, folders) = found.get_or_insert_with(|| (top.clone(), Vec::new()));
+            if *known != top {
+                let what = format!("the folder of specs {place} is in another repository");
+                let help = "keep all folders of specs in one repository";
+                return Err(self.untrusted("repository", what, help));
+            }
+            folders.push(folder);
+        }
+        Ok(found.unwrap_or_default())
+    }
+
+    fn tree_of(&self, place: &FolderLocation) -> Result<(PathBuf, String), NotTrusted> {
+        if let Err(error) = place.open() {
+            let what = format!("the folder of specs {place} cannot be opened: {error}");
             let help = "write the real path of the folder, without links, in `specs`";
             return Err(self.untrusted("repository", what, help));
         }
-        let specs = self.specs.path().canonicalize().ok();
+        let specs = place.path().canonicalize().ok();
         let top = specs.as_deref().and_then(program::work_tree);
         let Some((top, specs)) = top.zip(specs) else {
             let help = "keep the specs in a git repository";
@@ -162,16 +187,18 @@ impl SignedConfig {
     }
 
     /// Returns the folder of the approvals, from the top.
-    fn folder(&self, top: &Path, specs: &str) -> Result<String, NotTrusted> {
+    fn folder(&self, top: &Path, specs: &[String]) -> Result<String, NotTrusted> {
         let beside = || {
-            self.specs.path().canonicalize().ok()?.parent().map(|parent| parent.join("approvals"))
+            let first = self.specs.places().next()?.path().canonicalize().ok()?;
+            first.parent().map(|parent| parent.join("approvals"))
         };
         let folder = self.rules.folder.clone().or_else(beside).unwrap_or_default();
         let parent = folder.parent().and_then(|parent| parent.canonicalize().ok());
         let real = parent.zip(folder.file_name()).map(|(parent, name)| parent.join(name));
         let inside = real.and_then(|real| path_from_top(top, &real));
         let apart = |one: &str, other: &str| !Path::new(one).starts_with(other);
-        inside.filter(|one| apart(one, specs) && apart(specs, one)).ok_or_else(|| {
+        let free = |one: &String| specs.iter().all(|it| apart(one, it) && apart(it, one));
+        inside.filter(free).ok_or_else(|| {
             let what = format!(
                 "the folder of approvals {} is outside the repository of the specs, or overlaps \
                 the specs",
@@ -205,10 +232,10 @@ impl SignedConfig {
             let help = "fetch the whole history: `git fetch --unshallow`";
             return Err(self.untrusted("shallow", what, help));
         }
-        let committed = Committed::read(&repo.git, &repo.head, &repo.specs)?;
+        let committed = Committed::read_tree(&repo.git, &repo.head, &repo.specs, &repo.roots)?;
         self.attributes(repo, &committed)?;
         if let Some(path) = committed.odd() {
-            let path = repo.display_path(&format!("{}/{path}", repo.specs));
+            let path = repo.display_path(&repo.spec_from_top(path));
             let what = format!(
                 "{path} is a link or a submodule in the commit, so the author of its text is \
                 unknown"
@@ -225,7 +252,7 @@ impl SignedConfig {
 
     /// Checks that no file has an attribute that gives it other text in a commit than on disk.
     fn attributes(&self, repo: &ApprovalRepo, committed: &Committed) -> Result<(), NotTrusted> {
-        let specs = committed.paths().map(|path| format!("{}/{path}", repo.specs));
+        let specs = committed.paths().map(|path| repo.spec_from_top(path));
         let approvals = Committed::read(&repo.git, &repo.head, &repo.folder)?;
         let approvals = approvals.paths().map(|path| format!("{}/{path}", repo.folder));
         let paths: Vec<String> = specs.chain(approvals).collect();
@@ -246,7 +273,7 @@ impl SignedConfig {
     }
 
     fn uncommitted(&self, repo: &ApprovalRepo, found: &Difference) -> NotTrusted {
-        let path = repo.display_path(&format!("{}/{}", repo.specs, found.path));
+        let path = repo.display_path(&repo.spec_from_top(&found.path));
         let what = format!("{path} differs from its commit: no signed approval counts");
         let help = if found.line_ends {
             "stop git from changing line ends (`git config core.autocrlf false`, no `eol` \

@@ -17,16 +17,15 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::program::{self, Git, GitError};
-use crate::base::folder::Folder;
-use crate::base::folder_location::FolderLocation;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::engine::known::files::SpecSource;
 use crate::model::issue::{Issue, PlacedIssue, TreeProblems};
 use crate::model::manifest::{Desired, Provenance};
-use crate::spec::tree::files::{Listing, hash_of, is_spec_path, read};
+use crate::spec::tree::files::{hash_of, is_spec_path};
 use crate::spec::tree::index::digest_of;
 use crate::spec::tree::loader::Loader;
+use crate::spec::tree::roots::{OpenedRoots, SpecRoots};
 
 /// Prefix of git's modes of plain files; links and submodules have others.
 const FILE: &str = "100";
@@ -51,35 +50,65 @@ impl Committed {
     /// # Errors
     /// Git cannot be run, or the clone lacks an object.
     pub(crate) fn read(git: &Git, commit: &str, folder: &str) -> Result<Self, GitError> {
+        let mut found = Self::default();
+        found.add(git, commit, folder, &|path| path.to_owned())?;
+        Ok(found)
+    }
+
+    /// Reads the files beneath several folders, from the top, as the tree of `roots` names them.
+    ///
+    /// # Errors
+    /// Git cannot be run, or the clone lacks an object.
+    pub(crate) fn read_tree(
+        git: &Git,
+        commit: &str,
+        folders: &[String],
+        roots: &SpecRoots,
+    ) -> Result<Self, GitError> {
+        let mut found = Self::default();
+        for (number, folder) in folders.iter().enumerate() {
+            found.add(git, commit, folder, &|path| roots.path_in(number, path))?;
+        }
+        Ok(found)
+    }
+
+    /// Adds the files beneath one folder; `name` makes a path of the tree of one below the folder.
+    fn add(
+        &mut self,
+        git: &Git,
+        commit: &str,
+        folder: &str,
+        name: &dyn Fn(&str) -> String,
+    ) -> Result<(), GitError> {
         let prefix = format!("{folder}/");
         let said =
             git.output(&["ls-tree", "-r", "-z", "--full-tree", commit, "--", &prefix], &[])?;
         let said = String::from_utf8_lossy(&said);
-        let mut found = Self::default();
-        let mut paths: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        let mut paths: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for entry in said.split('\0') {
             let Some((about, path)) = entry.split_once('\t') else { continue };
             let Some(path) = path.strip_prefix(&prefix).filter(|path| is_spec_path(path)) else {
                 continue;
             };
+            let path = name(path);
             let mut about = about.split(' ');
             let plain = about.next().is_some_and(|mode| mode.starts_with(FILE));
             match about.nth(1).filter(|_| plain) {
                 Some(id) => paths.entry(id).or_default().push(path),
-                None => found.odd.push(path.to_owned()),
+                None => self.odd.push(path),
             }
         }
         let ids: Vec<&str> = paths.keys().copied().collect();
         let mut missing = None;
         program::for_each(git, &ids, &mut |id, bytes| match bytes.map(hash_of) {
-            Some(hash) => found.take(paths.get(id), hash),
+            Some(hash) => self.take(paths.get(id), hash),
             None => missing = Some(format!("the clone lacks the object {id}")),
         })?;
-        missing.map_or(Ok(found), |why| Err(GitError::new("cat-file", why)))
+        missing.map_or(Ok(()), |why| Err(GitError::new("cat-file", why)))
     }
 
-    fn take(&mut self, paths: Option<&Vec<&str>>, hash: [u8; 32]) {
-        self.files.extend(paths.into_iter().flatten().map(|path| ((*path).to_owned(), hash)));
+    fn take(&mut self, paths: Option<&Vec<String>>, hash: [u8; 32]) {
+        self.files.extend(paths.into_iter().flatten().map(|path| (path.clone(), hash)));
     }
 
     /// Returns the first entry that a loader could read and that is no plain file.
@@ -97,22 +126,22 @@ impl Committed {
         digest_of(self.files.iter().map(|(path, hash)| (path.as_str(), hash)))
     }
 
-    /// Returns the first file beneath `root` that differs from its commit, is missing on disk, or
+    /// Returns the first file of the tree that differs from its commit, is missing on disk, or
     /// is missing in the commit.
-    pub(crate) fn difference(&self, root: &FolderLocation) -> Option<Difference> {
-        let listing = Listing::of(root, "");
+    pub(crate) fn difference(&self, roots: &SpecRoots) -> Option<Difference> {
+        let listing = roots.list("");
         let plain = |path: &String| Difference { path: path.clone(), line_ends: false };
         let gone = self.files.keys().find(|path| !listing.files.contains_key(*path));
         if let Some(path) = listing.problems.keys().next().or(gone) {
             return Some(plain(path));
         }
-        let root = root.open().ok()?;
-        listing.files.keys().find_map(|path| self.differs(&root, path))
+        let opened = roots.open();
+        listing.files.keys().find_map(|path| self.differs(&opened, path))
     }
 
-    fn differs(&self, root: &Folder, path: &str) -> Option<Difference> {
+    fn differs(&self, opened: &OpenedRoots<'_>, path: &str) -> Option<Difference> {
         let committed = self.files.get(path);
-        let bytes = read(root, path).ok();
+        let bytes = opened.read(path).ok();
         if bytes.as_deref().is_some_and(|bytes| committed == Some(&hash_of(bytes))) {
             return None;
         }
@@ -207,8 +236,8 @@ const FILES: usize = 256;
 #[derive(Debug)]
 pub(crate) struct TrackedSpecs {
     loader: Loader,
-    /// The folder of the specs; `None` where the files are not of a repository on this machine.
-    folder: Option<FolderLocation>,
+    /// The folders of the specs; `None` where the files are not of a repository on this machine.
+    roots: Option<SpecRoots>,
     known: Mutex<KnownCommit>,
 }
 
@@ -220,31 +249,31 @@ struct KnownCommit {
 }
 
 impl TrackedSpecs {
-    /// Follows the repository that contains this folder of specs.
-    pub(crate) fn of(loader: Loader, folder: FolderLocation) -> Self {
-        let known = Mutex::new(KnownCommit::now(&folder));
-        Self { loader, folder: Some(folder), known }
+    /// Follows the repository that contains these folders of specs.
+    pub(crate) fn of(loader: Loader, roots: SpecRoots) -> Self {
+        let known = Mutex::new(KnownCommit::now(&roots));
+        Self { loader, roots: Some(roots), known }
     }
 
     /// Holds the files of one commit that another machine has checked out.
     pub(crate) fn at(loader: Loader, commit: Option<String>) -> Self {
         let known = KnownCommit { commit, ..KnownCommit::default() };
-        Self { loader, folder: None, known: Mutex::new(known) }
+        Self { loader, roots: None, known: Mutex::new(known) }
     }
 
     fn read_commit(&self) {
-        let Some(folder) = &self.folder else { return };
-        let now = KnownCommit::now(folder);
+        let Some(roots) = &self.roots else { return };
+        let now = KnownCommit::now(roots);
         let mut known = self.known.lock();
         if known.commit != now.commit {
             *known = now;
         }
     }
 
-    fn is_committed(&self, folder: &FolderLocation, path: &str) -> bool {
+    fn is_committed(&self, roots: &SpecRoots, path: &str) -> bool {
         let mut known = self.known.lock();
         if !known.blobs.contains_key(path) {
-            known.read(folder, self.loader.content_hashes(path).map(|(path, _)| path).take(FILES));
+            known.read(roots, self.loader.content_hashes(path).map(|(path, _)| path).take(FILES));
         }
         let read = self.loader.content_hashes(path).next().filter(|(read, _)| *read == path);
         let blob = known.blobs.get(path).copied().flatten();
@@ -253,30 +282,41 @@ impl TrackedSpecs {
 }
 
 impl KnownCommit {
-    fn now(folder: &FolderLocation) -> Self {
-        let commit = folder.open().ok().and_then(|_| program::commit(&folder.path()));
-        Self { commit, blobs: BTreeMap::new() }
+    fn now(roots: &SpecRoots) -> Self {
+        Self { commit: program::commit_of(roots), blobs: BTreeMap::new() }
     }
 
     /// Reads the blobs of these files. An unreadable blob counts as absent.
-    fn read<'p>(&mut self, folder: &FolderLocation, paths: impl Iterator<Item = &'p str>) {
-        let Some(commit) = &self.commit else { return };
-        let paths: Vec<&str> = paths.collect();
-        let plain = paths.iter().filter(|path| !path.contains(['\n', '\r']));
-        let names: BTreeMap<String, &str> =
-            plain.map(|path| (format!("{commit}:./{path}"), *path)).collect();
-        let ids: Vec<&str> = names.keys().map(String::as_str).collect();
-        let mut found = BTreeMap::new();
-        let asked = program::for_each(&Git::at(folder.path()), &ids, &mut |id, bytes| {
-            found.insert(id, bytes.map(hash_of));
-        });
-        if let Err(trouble) = asked {
-            tracing::warn!("{trouble}");
+    fn read<'p>(&mut self, roots: &SpecRoots, paths: impl Iterator<Item = &'p str>) {
+        let Some(commit) = self.commit.clone() else { return };
+        let mut by_folder: BTreeMap<usize, Vec<(&str, &str)>> = BTreeMap::new();
+        for path in paths {
+            let Some((number, below)) = roots.locate(path) else { continue };
+            by_folder.entry(number).or_default().push((path, below));
         }
-        let blob = |path: &str| found.get(format!("{commit}:./{path}").as_str()).copied().flatten();
-        let blobs: Vec<_> = paths.iter().map(|path| ((*path).to_owned(), blob(path))).collect();
-        self.blobs.extend(blobs);
+        for (number, place) in roots.places().enumerate() {
+            let paths = by_folder.remove(&number).unwrap_or_default();
+            self.blobs.extend(blobs(&Git::at(place.path()), &commit, &paths));
+        }
     }
+}
+
+/// Returns the digests of files in a commit; each file has its path of the tree, and the one below
+/// the folder of `git`.
+fn blobs(git: &Git, commit: &str, paths: &[(&str, &str)]) -> Vec<(String, Option<[u8; 32]>)> {
+    let name = |below: &str| format!("{commit}:./{below}");
+    let plain = paths.iter().filter(|(_, below)| !below.contains(['\n', '\r']));
+    let names: BTreeSet<String> = plain.map(|(_, below)| name(below)).collect();
+    let ids: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut found = BTreeMap::new();
+    let asked = program::for_each(git, &ids, &mut |id, bytes| {
+        found.insert(id, bytes.map(hash_of));
+    });
+    if let Err(trouble) = asked {
+        tracing::warn!("{trouble}");
+    }
+    let blob = |below: &str| found.get(name(below).as_str()).copied().flatten();
+    paths.iter().map(|(path, below)| ((*path).to_owned(), blob(below))).collect()
 }
 
 impl SpecSource for TrackedSpecs {
@@ -318,13 +358,13 @@ impl SpecSource for TrackedSpecs {
 
     fn provenance(&self, file: &str) -> Provenance {
         let path = self.loader.path_of_file(file);
-        let (Some(folder), Some(path), Some(_)) = (&self.folder, path, self.commit()) else {
+        let (Some(roots), Some(path), Some(_)) = (&self.roots, path, self.commit()) else {
             return Provenance { commit: self.commit(), uncommitted: false };
         };
-        let mut committed = self.is_committed(folder, path);
+        let mut committed = self.is_committed(roots, path);
         if !committed {
             self.read_commit();
-            committed = self.is_committed(folder, path);
+            committed = self.is_committed(roots, path);
         }
         Provenance { commit: self.commit(), uncommitted: !committed }
     }

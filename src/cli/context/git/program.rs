@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use crate::cli::context::machine;
 use crate::config::setting::{EnvSource, ProcessEnv};
+use crate::spec::tree::roots::SpecRoots;
 
 /// Time limit of one call; a long history is read in one.
 const TIME: Duration = Duration::from_mins(2);
@@ -228,6 +229,21 @@ pub(crate) fn commit(folder: &Path) -> Option<String> {
     let commit = text.trim();
     let plausible = commit.len() >= 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
     plausible.then(|| commit.to_owned())
+}
+
+/// Returns the commit that is checked out in all these folders; `None` where a folder cannot be
+/// opened, has no commit, or is in another repository than the first one.
+pub(crate) fn commit_of(roots: &SpecRoots) -> Option<String> {
+    let opened: Vec<PathBuf> = roots
+        .places()
+        .map(|place| place.open().ok().map(|_| place.path()))
+        .collect::<Option<_>>()?;
+    let (first, others) = opened.split_first()?;
+    let tree = work_tree(first);
+    if others.iter().any(|path| work_tree(path) != tree) {
+        return None;
+    }
+    commit(first)
 }
 
 /// Returns the git work tree that contains a folder, without running anything.

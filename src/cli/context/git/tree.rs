@@ -67,13 +67,22 @@ impl Revision {
     }
 
     /// Extracts the specs of this revision, and the attachments if they are in the same repository.
-    pub(crate) fn extract(&self, specs: &Path, attached: Option<&Path>) -> CommandResult<TempTree> {
-        let folder = TempTree::make()?;
-        self.take(specs, &folder.specs, (is_yaml, SPECS_AT_ONCE))?;
+    pub(crate) fn extract(
+        &self,
+        specs: &[PathBuf],
+        attached: Option<&Path>,
+    ) -> CommandResult<TempTree> {
+        let mut folder = TempTree::make()?;
+        for (number, from) in specs.iter().enumerate() {
+            let into = folder.specs.join(number.to_string());
+            make_dir(&into).map_err(not_written)?;
+            self.take(from, &into, (is_yaml, SPECS_AT_ONCE))?;
+            folder.folders.push(into);
+        }
         let top = |folder: &Path| run_text(folder, &["rev-parse", "--show-toplevel"]).ok();
-        let Some(attached) =
-            attached.filter(|path| top(path).is_some_and(|of| Some(of) == top(specs)))
-        else {
+        let Some(attached) = attached.filter(|path| {
+            top(path).is_some_and(|of| Some(of) == specs.first().and_then(|first| top(first)))
+        }) else {
             return Ok(folder);
         };
         let place = folder.root.0.join("attachments");
@@ -171,6 +180,8 @@ fn link(path: &Path, target: &[u8]) -> io::Result<()> {
 pub(crate) struct TempTree {
     root: RemovedOnDrop,
     pub(crate) specs: PathBuf,
+    /// The folders of specs of a revision, in their order; below `specs`.
+    pub(crate) folders: Vec<PathBuf>,
     /// The folder of the attached files, where they are of the same revision.
     pub(crate) attachments: Option<PathBuf>,
 }
@@ -181,7 +192,7 @@ impl TempTree {
         fs::DirBuilder::new().mode(0o700).create(&root).map_err(not_written)?;
         let (root, specs) = (RemovedOnDrop(root.clone()), root.join("specs"));
         make_dir(&specs).map_err(not_written)?;
-        Ok(Self { root, specs, attachments: None })
+        Ok(Self { root, specs, folders: Vec::new(), attachments: None })
     }
 }
 
