@@ -45,6 +45,33 @@ fn a_scaffolded_repository_is_valid_and_has_a_plan() {
 }
 
 #[test]
+fn the_layout_for_live_is_valid_in_both_modes_and_its_repository_moves_no_live_money() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = reckon(folder.path(), &["init", "--live", "billing"]);
+    assert_eq!(code(&made), 0, "{}", stderr(&made));
+    let documents = folder.path().join("billing/documents");
+    // A folder that holds `.git` is a work tree for the checks of live merchants.
+    std::fs::create_dir(documents.join(".git")).unwrap();
+    for (config, mode) in
+        [("billing/reckon.yaml", "live"), ("billing/documents/reckon.yaml", "test")]
+    {
+        let valid = reckon(folder.path(), &["--config", config, "validate"]);
+        assert_eq!(
+            (code(&valid), stdout(&valid).as_str()),
+            (0, "3 documents, no problems\n"),
+            "{mode}"
+        );
+    }
+    let live = std::fs::read_to_string(folder.path().join("billing/reckon.yaml")).unwrap();
+    let inside = live.replace("documents/base, documents/live", "base, live");
+    std::fs::write(documents.join("own.yaml"), inside).unwrap();
+    let refused = reckon(folder.path(), &["--config", "billing/documents/own.yaml", "validate"]);
+    let printed = stdout(&refused);
+    assert!(printed.contains("reckon::merchant::live_refused"), "{printed}");
+    assert!(printed.contains("live/acme.yaml:"), "{printed}");
+}
+
+#[test]
 fn init_overwrites_nothing() {
     let folder = repository();
     let specs = folder.path().join("specs/acme.yaml");

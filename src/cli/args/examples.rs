@@ -6,7 +6,7 @@ use clap::Command;
 /// Commands by their words, each with lines that work in a repository that `reckon init` made.
 const EXAMPLES: &[(&str, &[&str])] = &[
     ("", &["reckon init", "reckon plan", "reckon run --sandbox"]),
-    ("init", &["reckon init", "reckon init billing"]),
+    ("init", &["reckon init", "reckon init billing", "reckon init --live billing"]),
     (
         "validate",
         &["reckon validate", "reckon validate specs/acme.yaml", "reckon validate -o json"],

@@ -128,9 +128,13 @@ pub struct InitArgs {
     /// The directory to scaffold; the present one by default.
     #[arg(value_name = "DIR")]
     pub dir: Option<PathBuf>,
+    /// Scaffold test and live mode: documents of both in a repository of their own, and beside it
+    /// the operator's configuration for live money.
+    #[arg(long)]
+    pub live: bool,
     /// Declare that objects at the service with your marks that this state does not know are not
     /// yours; for a state that was lost on purpose. Dangerous: objects may then be created again.
-    #[arg(long, conflicts_with = "dir")]
+    #[arg(long, conflicts_with_all = ["dir", "live"])]
     pub empty_remote: bool,
     /// Do not ask; with `--empty-remote`.
     #[arg(long, requires = "empty_remote")]

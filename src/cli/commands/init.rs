@@ -29,14 +29,38 @@ use crate::store::error::OpenError;
 use crate::store::vault::key::{KEY_FILE, MasterKey};
 use crate::store::writer::core::Commit;
 
+const IGNORED: &str = "/.reckon\n/.reckon.mark\n.reckon.key*\n";
+
 /// Returns the files of a new repository. The first line of the specs names the schema.
-fn files() -> [(&'static str, String); 4] {
+fn files() -> Vec<(&'static str, String)> {
     let schema = render::json(&header::document(KINDS));
-    [
+    vec![
         ("reckon.yaml", include_str!("init/reckon.yaml").to_owned()),
         ("specs/acme.yaml", include_str!("init/acme.yaml").to_owned()),
         ("specs/schema/document.json", format!("{schema}\n")),
-        (".gitignore", "/.reckon\n/.reckon.mark\n.reckon.key*\n".to_owned()),
+        (".gitignore", IGNORED.to_owned()),
+    ]
+}
+
+/// The repository of the documents, in the layout for test and live.
+const DOCUMENTS: &str = "documents";
+
+/// Returns the files of the layout for test and live: the repository of the documents with a
+/// configuration for test mode, and outside of it the configuration for live money.
+fn live_files() -> Vec<(&'static str, String)> {
+    let schema = render::json(&header::document(KINDS));
+    let merchant = |mode: &str, code: &str| {
+        let text = include_str!("init/live/merchant.yaml");
+        text.replace("@MODE@", mode).replace("@CODE@", code)
+    };
+    vec![
+        ("reckon.yaml", include_str!("init/live/reckon.yaml").to_owned()),
+        ("documents/reckon.yaml", include_str!("init/live/test.yaml").to_owned()),
+        ("documents/base/jane.yaml", include_str!("init/live/base.yaml").to_owned()),
+        ("documents/test/acme.yaml", merchant("test", "CODE_ACME_TEST")),
+        ("documents/live/acme.yaml", merchant("live", "CODE_ACME_LIVE")),
+        ("documents/schema/document.json", format!("{schema}\n")),
+        ("documents/.gitignore", IGNORED.to_owned()),
     ]
 }
 
@@ -52,18 +76,19 @@ pub(crate) async fn run(cli: &Cli, args: &InitArgs, out: Printer) -> CommandResu
     }
     let dir = args.dir.clone().unwrap_or_else(|| PathBuf::from("."));
     let mut made = InitOutput { made: Vec::new(), kept: Vec::new() };
-    for (name, text) in files() {
+    for (name, text) in if args.live { live_files() } else { files() } {
         let path = dir.join(name);
         let list = if write_new(&path, &text)? { &mut made.made } else { &mut made.kept };
         list.push(path);
     }
-    let key = dir.join(KEY_FILE);
+    let tested = if args.live { dir.join(DOCUMENTS) } else { dir.clone() };
+    let key = tested.join(KEY_FILE);
     let had = key.exists();
     MasterKey::read_or_create_file(&key, &mut machine::rng()?)
         .map_err(|error| CommandFailure::environment("reckon::init::key", error))?;
     let list = if had { &mut made.kept } else { &mut made.made };
     list.push(key);
-    out.finish(&made, || text(&made, &dir))
+    out.finish(&made, || text(&made, &next(&dir, args.live)))
 }
 
 /// Writes a file unless it exists; returns true if it was written.
@@ -78,12 +103,27 @@ fn write_new(path: &Path, text: &str) -> CommandResult<bool> {
     }
 }
 
-fn text(made: &InitOutput, dir: &Path) -> String {
+/// Returns the commands to run next.
+fn next(dir: &Path, live: bool) -> String {
+    let config = dir.join("reckon.yaml");
+    if !live {
+        return format!("next: reckon --config {} run --sandbox", config.display());
+    }
+    let documents = dir.join(DOCUMENTS);
+    let test = documents.join("reckon.yaml");
+    format!(
+        "test: git init {} && reckon --config {} run --sandbox\nlive: reckon --config {} validate",
+        documents.display(),
+        test.display(),
+        config.display()
+    )
+}
+
+fn text(made: &InitOutput, next: &str) -> String {
     let line = |word: &str, path: &PathBuf| format!("{word}  {}", path.display());
     let mut lines: Vec<String> = made.made.iter().map(|path| line("made", path)).collect();
     lines.extend(made.kept.iter().map(|path| line("kept", path)));
-    let config = dir.join("reckon.yaml");
-    lines.push(format!("\nnext: reckon --config {} run --sandbox", config.display()));
+    lines.push(format!("\n{next}"));
     lines.join("\n")
 }
 
