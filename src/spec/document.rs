@@ -5,27 +5,26 @@
 //! issue becomes a whole tree, to give its issues their places. A document whose header
 //! names it keeps its key even when the rest is bad, so that its dependants are known.
 
-use std::cell::{Cell, OnceCell};
 use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::base::decode::problem::DecodeProblem;
 use crate::base::hash::{Digest, canonical_object, sha256};
 use crate::base::id::{Key, Name};
-use crate::base::wording;
 use crate::kinds::row::KindRow;
 use crate::kinds::schema::kind::{CheckCx, DecodeError, DecodedSpec, InspectedFile, UniqueField};
-use crate::model::issue::{
-    Issue, Path, PathSegment, PlacedIssue, ProblemCounts, Severity, UnderlinedPart,
-};
+use crate::model::issue::{Issue, Path, PlacedIssue, ProblemCounts, Severity, UnderlinedPart};
 use crate::model::manifest::{Annotations, AttachedFile, DocumentPlace, Manifest, PackedManifest};
+use crate::spec::default_fields::DEFAULTS;
+use crate::spec::defaults::{FolderDefaults, is_defaults, read_defaults};
 use crate::spec::header::{self, DocumentHead};
+use crate::spec::lazy_source::LazySource;
+use crate::spec::privacy::privacy_rules;
 use crate::spec::text::clean::clean_value;
 use crate::spec::text::decode::Finding;
 use crate::spec::text::lint::{Keep, Linted, lint};
-use crate::spec::text::mask::{PrivacyRules, private_lines, without_private_words};
+use crate::spec::text::mask::without_private_words;
 use crate::spec::text::node::{Node, locate, nearest_span};
 use crate::spec::text::source::{Slice, SourceText};
 
@@ -46,19 +45,45 @@ pub struct ParsedDocument {
     pub manifest: Option<Arc<PackedManifest>>,
     /// A property that only one document of a tree may have.
     pub unique_field: Option<&'static UniqueField>,
-    /// The document's own problems; none beyond [`PROBLEMS_OF_FILE_MAX`] of the file.
+    /// The document's own problems; none beyond the bound of its file.
     pub problems: Vec<PlacedIssue>,
     /// The document's own problems beyond that bound.
     pub omitted: ProblemCounts,
     /// The files that the document names, in their state at reading.
     pub attached: Vec<InspectedFile>,
+    /// The values of a valid `Defaults` document, which has no key.
+    pub defaults: Option<Arc<FolderDefaults>>,
+    /// True if the document leaves a value out that `Defaults` may give, which cannot be read.
+    pub uncertain: bool,
 }
 
 impl ParsedDocument {
+    /// Returns a document of which only the key, if any, and the problems are known.
+    fn unread(
+        place: DocumentPlace,
+        key: Option<Key>,
+        (problems, omitted): (Vec<PlacedIssue>, ProblemCounts),
+    ) -> Self {
+        let (manifest, unique_field, defaults) = (None, None, None);
+        let (attached, uncertain) = (Vec::new(), false);
+        Self {
+            place,
+            key,
+            manifest,
+            unique_field,
+            problems,
+            omitted,
+            attached,
+            defaults,
+            uncertain,
+        }
+    }
+
     /// Returns whether the document may be used, apart from its dependencies.
     pub fn is_good(&self) -> bool {
         let errors = self.problems.iter().any(|problem| problem.severity == Severity::Error);
-        self.key.is_some() && self.manifest.is_some() && !errors && self.omitted.errors == 0
+        let read = self.key.is_some() && self.manifest.is_some() && !self.uncertain;
+        read && !errors && self.omitted.errors == 0
     }
 }
 
@@ -75,10 +100,37 @@ pub fn read(
         offset: slice.range.start.saturating_add(shift),
         length: slice.range.len(),
     };
+    if source.text.get(slice.range.clone()).is_some_and(|text| text.contains(DEFAULTS))
+        && let Some(document) = defaults_document(cx, source, slice, &place)
+    {
+        return document;
+    }
     match read_once(cx, source, slice) {
-        Some((header, spec)) => checked(cx, source, slice, header, Some(Ok(spec)), place),
+        Some((header, spec, uncertain)) => {
+            let read = Some(Ok(spec));
+            ParsedDocument { uncertain, ..checked(cx, source, slice, header, read, place) }
+        }
         None => read_with_places(cx, source, slice, place),
     }
+}
+
+/// Reads a document that calls itself `Defaults`; `None` for every other one.
+fn defaults_document(
+    cx: &ReadContext,
+    source: &LazySource<'_>,
+    slice: &Slice,
+    place: &DocumentPlace,
+) -> Option<ParsedDocument> {
+    let linted = lint(source.text, slice, Keep::All);
+    let root = linted.root.as_ref().filter(|root| is_defaults(root))?;
+    if !linted.findings.is_empty() {
+        let found = findings_with_places(cx, source, slice, &linted, &DocumentHead::default());
+        return Some(ParsedDocument::unread(place.clone(), None, found));
+    }
+    let (values, issues) = read_defaults(root);
+    let defaults = issues.is_empty().then(|| Arc::new(values));
+    let found = with_places(cx, source, slice, issues, Vec::new());
+    Some(ParsedDocument { defaults, ..ParsedDocument::unread(place.clone(), None, found) })
 }
 
 fn read_with_places(
@@ -90,60 +142,38 @@ fn read_with_places(
     let linted = lint(source.text, slice, Keep::Head);
     let header = header::read_head(cx.kinds, linted.root.as_ref());
     if linted.findings.is_empty() {
-        let text = source.text.get(slice.range.clone()).unwrap_or_default();
-        let namespace = header.namespace.clone().unwrap_or_else(Name::default_namespace);
-        let read = header.row.map(|row| (row.read)(text, &namespace, &cx.check));
-        return checked(cx, source, slice, header, read, place);
+        let read = header.row.map(|row| read_text(cx, source, slice, (row, &header)));
+        let (read, uncertain) = read.unzip();
+        let document = checked(cx, source, slice, header, read, place);
+        return ParsedDocument { uncertain: uncertain.unwrap_or_default(), ..document };
     }
-    let (problems, omitted) = findings_with_places(cx, source, slice, &linted, &header);
-    ParsedDocument {
-        place,
-        key: header.key,
-        manifest: None,
-        unique_field: None,
-        problems,
-        omitted,
-        attached: Vec::new(),
-    }
+    let found = findings_with_places(cx, source, slice, &linted, &header);
+    ParsedDocument::unread(place, header.key, found)
 }
 
-/// Problems of one file that get a place; the rest is only counted.
-pub const PROBLEMS_OF_FILE_MAX: usize = 200;
+type ReadSpec = Result<DecodedSpec, Vec<DecodeError>>;
 
-/// A file's text while it is read. Its line table is built with the first problem.
-#[derive(Debug)]
-pub struct LazySource<'a> {
-    file: Arc<str>,
-    text: &'a str,
-    lines: OnceCell<SourceText>,
-    /// The number of problems that may still get a place.
-    room: Cell<usize>,
-}
-
-impl<'a> LazySource<'a> {
-    /// Returns a file's text, under its name in reports.
-    pub fn new(file: Arc<str>, text: &'a str) -> Self {
-        Self { file, text, lines: OnceCell::new(), room: Cell::new(PROBLEMS_OF_FILE_MAX) }
-    }
-
-    pub fn source(&self) -> &SourceText {
-        self.lines.get_or_init(|| SourceText::new(self.file.clone(), Arc::from(self.text)))
-    }
-
-    /// Splits problems into those that still get a place and the count of the rest.
-    pub(crate) fn admit<T>(
-        &self,
-        mut found: Vec<T>,
-        severity: impl Fn(&T) -> Severity,
-    ) -> (Vec<T>, ProblemCounts) {
-        let rest = found.split_off(found.len().min(self.room.get()));
-        self.room.set(self.room.get().saturating_sub(found.len()));
-        let mut omitted = ProblemCounts::default();
-        for one in &rest {
-            omitted.add(severity(one));
-        }
-        (found, omitted)
-    }
+/// Reads a spec from its text, with the values that it leaves out. Also returns true if such a value
+/// is uncertain.
+fn read_text(
+    cx: &ReadContext,
+    source: &LazySource<'_>,
+    slice: &Slice,
+    (row, header): (&KindRow, &DocumentHead),
+) -> (ReadSpec, bool) {
+    let text = source.text.get(slice.range.clone()).unwrap_or_default();
+    let namespace = header.namespace.clone().unwrap_or_else(Name::default_namespace);
+    let (added, uncertain) = source.defaults.as_ref().map_or((None, false), |defaults| {
+        let linted = lint(source.text, slice, Keep::All);
+        let root = linted.root.as_ref();
+        root.map_or((None, false), |root| {
+            defaults.add_to_text(row, (root, text, slice.range.start))
+        })
+    });
+    let Some(added) = added else { return ((row.read)(text, &namespace, &cx.check), uncertain) };
+    let elsewhere = |misfit| DecodeError { offset: None, ..misfit };
+    let read = (row.read)(&added, &namespace, &cx.check);
+    (read.map_err(|misfits| misfits.into_iter().map(elsewhere).collect()), uncertain)
 }
 
 /// Reads a document without any issue from its values; `None` for every other one. Only where a
@@ -152,15 +182,19 @@ fn read_once(
     cx: &ReadContext,
     source: &LazySource<'_>,
     slice: &Slice,
-) -> Option<(DocumentHead, DecodedSpec)> {
+) -> Option<(DocumentHead, DecodedSpec, bool)> {
     let text = source.text.get(slice.range.clone())?;
-    let value = clean_value(text)?;
+    let mut value = clean_value(text)?;
     let header = header::read_head(cx.kinds, Some(&Node::of_values(&value, SPEC)?));
     let namespace = header.namespace.clone()?;
     let row = header.row?;
-    let spec = (row.read_values)(value.get(SPEC)?, &namespace, &cx.check);
-    let spec = spec.or_else(|| (row.read)(text, &namespace, &cx.check).ok())?;
-    (header.issues.is_empty() && spec.issues.is_empty()).then_some((header, spec))
+    let spec = value.get_mut(SPEC)?;
+    let defaults = source.defaults.as_ref();
+    let uncertain = defaults.is_some_and(|defaults| defaults.add_to_values(row, spec));
+    let spec = (row.read_values)(spec, &namespace, &cx.check);
+    let spec = spec.or_else(|| read_text(cx, source, slice, (row, &header)).0.ok())?;
+    let clean = header.issues.is_empty() && spec.issues.is_empty();
+    clean.then_some((header, spec, uncertain))
 }
 
 /// Returns the document of a header and its spec. `read` is `None` for an unknown kind.
@@ -173,11 +207,15 @@ fn checked(
     place: DocumentPlace,
 ) -> ParsedDocument {
     let DocumentHead { row, key, namespace: _, labels, annotations, mut issues } = header;
+    let labels = match &source.defaults {
+        Some(defaults) => defaults.labels(labels),
+        None => labels,
+    };
     let mut misfits = Vec::new();
     let (mut manifest, mut sole, mut looked) = (None, None, Vec::new());
     match read {
         None => {}
-        Some(Err(errors)) => misfits = without_mistyped_spec(errors, &issues),
+        Some(Err(errors)) => misfits = header::without_mistyped_spec(errors, &issues),
         Some(Ok(DecodedSpec { spec, references, issues: own, files })) => {
             issues.extend(own);
             looked = files;
@@ -193,7 +231,8 @@ fn checked(
         }
     }
     let (problems, omitted) = with_places(cx, source, slice, issues, misfits);
-    ParsedDocument { place, key, manifest, unique_field: sole, problems, omitted, attached: looked }
+    let read = ParsedDocument::unread(place, key, (problems, omitted));
+    ParsedDocument { manifest, unique_field: sole, attached: looked, ..read }
 }
 
 /// Places the issues while there is room, and counts the rest.
@@ -211,19 +250,6 @@ fn with_places(
         return (Vec::new(), omitted);
     }
     (PlacedDocument::new(cx, source.source(), slice).all(&faults), omitted)
-}
-
-/// Drops a missing `spec` where an unknown field of the header was probably meant to be it.
-fn without_mistyped_spec(mut misfits: Vec<DecodeError>, issues: &[Issue]) -> Vec<DecodeError> {
-    let is_spec = |issue: &Issue| match issue.path.0.as_slice() {
-        [PathSegment::Key(name)] => wording::nearest(name, [SPEC]).is_some(),
-        _ => false,
-    };
-    if issues.iter().any(|issue| issue.code == header::UNKNOWN_FIELD && is_spec(issue)) {
-        let spec = DecodeProblem::MissingField { name: SPEC.to_owned() };
-        misfits.retain(|misfit| misfit.path != "." || misfit.problem != spec);
-    }
-    misfits
 }
 
 enum DocumentFault {
@@ -259,7 +285,7 @@ pub(crate) struct PlacedDocument<'a> {
 impl<'a> PlacedDocument<'a> {
     pub(crate) fn new(cx: &ReadContext, source: &'a SourceText, slice: &'a Slice) -> Self {
         let root = lint(&source.text, slice, Keep::All).root;
-        let rules = rules(cx.kinds, root.as_ref());
+        let rules = privacy_rules(cx.kinds, root.as_ref());
         let words = root.iter().flat_map(|root| rules.private_leaves(root));
         let private = words.map(|(_, word)| word.to_owned()).collect();
         Self { source, slice, root, private }
@@ -351,28 +377,6 @@ fn findings_with_places(
     let (more, rest) = with_places(cx, source, slice, header.issues.clone(), Vec::new());
     problems.extend(more);
     (problems, omitted.plus(rest))
-}
-
-fn rules(kinds: &'static [KindRow], root: Option<&Node>) -> PrivacyRules<'static> {
-    let kind = root.and_then(|root| root.get("kind")).and_then(Node::text);
-    let row = kinds.iter().find(|row| Some(row.name) == kind);
-    PrivacyRules::for_manifest(row.map(|row| row.fields), kinds.iter().map(|row| row.fields))
-}
-
-/// Returns the bytes of one document that must not be shown.
-pub fn private_ranges(kinds: &'static [KindRow], text: &str, slice: &Slice) -> Vec<Range<usize>> {
-    let linted = lint(text, slice, Keep::All);
-    let rules = rules(kinds, linted.root.as_ref());
-    match &linted.root {
-        Some(root) if linted.complete => {
-            rules.private_leaves(root).into_iter().map(|(range, _)| range).collect()
-        }
-        root => {
-            let metadata = root.as_ref().and_then(|root| root.get("metadata"));
-            let open = metadata.map_or(0..0, |node| node.span.clone());
-            private_lines(text, &slice.range, rules.names(), &open)
-        }
-    }
 }
 
 #[cfg(test)]

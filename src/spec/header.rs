@@ -5,14 +5,17 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use crate::base::decode::problem::DecodeProblem;
 use crate::base::id::{Key, Kind, NAME_LENGTH_MAX, Name};
 use crate::base::wording;
 use crate::kinds::json_schema::DRAFT;
 use crate::kinds::row::KindRow;
-use crate::model::issue::{Issue, Path};
+use crate::kinds::schema::kind::DecodeError;
+use crate::model::issue::{Issue, Path, PathSegment};
 use crate::model::manifest::Annotations;
 use crate::spec;
 use crate::spec::annotations::ANNOTATION_NAMES as ANNOTATIONS;
+use crate::spec::default_fields::{self, DEFAULTS};
 use crate::spec::text::node::{Node, NodeEntry, NodeValue};
 
 pub const API_VERSION: &str = "reckon.dev/v1";
@@ -20,6 +23,7 @@ pub const API_VERSION: &str = "reckon.dev/v1";
 /// The fields of every document, all of them required.
 const TOP_FIELDS: [&str; 4] = ["apiVersion", "kind", "metadata", "spec"];
 pub(crate) const UNKNOWN_FIELD: &str = "reckon::header::unknown_field";
+const SPEC: &str = "spec";
 const METADATA_FIELDS: [&str; 4] = ["name", "namespace", "labels", "annotations"];
 
 #[derive(Debug, Default)]
@@ -86,7 +90,7 @@ impl DocumentHead {
                 "reckon::header::unknown_kind",
                 "kind",
                 format!("unknown kind `{word}`"),
-                wording::suggestion_help(word, kinds.iter().map(|row| row.name)),
+                wording::suggestion_help(word, kinds.iter().map(|row| row.name).chain([DEFAULTS])),
             ));
         }
     }
@@ -188,6 +192,22 @@ impl DocumentHead {
     }
 }
 
+/// Drops a missing `spec` where an unknown field of the header was probably meant to be it.
+pub(crate) fn without_mistyped_spec(
+    mut misfits: Vec<DecodeError>,
+    issues: &[Issue],
+) -> Vec<DecodeError> {
+    let is_spec = |issue: &Issue| match issue.path.0.as_slice() {
+        [PathSegment::Key(name)] => wording::nearest(name, [SPEC]).is_some(),
+        _ => false,
+    };
+    if issues.iter().any(|issue| issue.code == UNKNOWN_FIELD && is_spec(issue)) {
+        let spec = DecodeProblem::MissingField { name: SPEC.to_owned() };
+        misfits.retain(|misfit| misfit.path != "." || misfit.problem != spec);
+    }
+    misfits
+}
+
 /// The name of the schema that distinguishes by `kind`, and of its file.
 pub const DOCUMENT: &str = "document";
 
@@ -209,10 +229,33 @@ pub fn of_kind(row: &KindRow) -> Value {
     })
 }
 
+/// Returns the schema of `Defaults` documents.
+pub fn of_defaults() -> Value {
+    json!({
+        "$schema": DRAFT,
+        "title": DEFAULTS,
+        "description": default_fields::MEANING,
+        "type": "object",
+        "properties": {
+            "apiVersion": { "const": API_VERSION },
+            "kind": { "const": DEFAULTS },
+            "spec": default_fields::spec_schema(),
+        },
+        "required": ["apiVersion", "kind", "spec"],
+        "additionalProperties": false,
+    })
+}
+
 pub fn document(kinds: &[KindRow]) -> Value {
-    let names: Vec<&str> = kinds.iter().map(|row| row.name).collect();
+    let names = || kinds.iter().map(|row| row.name).chain([DEFAULTS]);
     let specs = kinds.iter().map(|row| (row.name.to_owned(), (row.schema)()));
-    let choices: Vec<Value> = names.iter().map(|name| choice(name)).collect();
+    let specs = specs.chain([(DEFAULTS.to_owned(), default_fields::spec_schema())]);
+    let defaults = json!({ "properties": { "kind": { "const": DEFAULTS } } });
+    let named = json!({ "required": ["metadata"] });
+    let bare = json!({ "properties": { "metadata": false } });
+    let choices = [json!({ "if": defaults, "then": bare, "else": named })];
+    let choices: Vec<Value> = choices.into_iter().chain(names().map(choice)).collect();
+    let names: Vec<&str> = names().collect();
     json!({
         "$schema": DRAFT,
         "title": "A document of reckon",
@@ -223,7 +266,7 @@ pub fn document(kinds: &[KindRow]) -> Value {
             "metadata": metadata(),
             "spec": { "type": "object" },
         },
-        "required": TOP_FIELDS,
+        "required": ["apiVersion", "kind", "spec"],
         "additionalProperties": false,
         "allOf": choices,
         "$defs": specs.collect::<Map<_, _>>(),

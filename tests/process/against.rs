@@ -232,6 +232,33 @@ fn several_folders_are_one_tree_and_each_is_compared() {
 }
 
 #[test]
+fn a_merchant_that_comes_by_defaults_is_planned_like_one_in_the_document() {
+    const DEFAULTS: &str = "apiVersion: reckon.dev/v1\nkind: Defaults\nspec: {merchant: acme}\n";
+    let clone = Clone::new();
+    let (head, rest) = TREE.split_once("---\n").unwrap();
+    let second = head.replace("name: acme", "name: bolt").replace("CODE_ACME", "CODE_BOLT");
+    clone.write("specs/merchants.yaml", &format!("{head}---\n{second}"));
+    clone.write("specs/books/tree.yaml", rest);
+    clone.write("specs/books/invoice.yaml", INVOICE);
+    clone.commit();
+    let bare = |text: &str| text.replace("  merchant: acme\n", "").replace("merchant: acme, ", "");
+    clone.write("specs/books/tree.yaml", &bare(rest));
+    clone.write("specs/books/invoice.yaml", &bare(INVOICE));
+    clone.write("specs/books/defaults.yaml", DEFAULTS);
+    let (same, code) = clone.plan("HEAD");
+    assert_eq!((steps(&same), code), (vec![], 0), "the effective documents are unchanged");
+    clone.commit();
+
+    clone.write("specs/books/defaults.yaml", &DEFAULTS.replace("acme", "bolt"));
+    let given = steps(&clone.plan("HEAD").0);
+    fs::remove_file(clone.0.path().join("specs/books/defaults.yaml")).unwrap();
+    clone.write("specs/books/tree.yaml", &rest.replace("merchant: acme", "merchant: bolt"));
+    clone.write("specs/books/invoice.yaml", &INVOICE.replace("merchant: acme", "merchant: bolt"));
+    assert_eq!(steps(&clone.plan("HEAD").0), given);
+    assert!(given.iter().any(|step| step.contains("Invoice/first")), "{given:?}");
+}
+
+#[test]
 fn a_branch_that_is_behind_undoes_nothing_in_its_plan() {
     let clone = Clone::new();
     clone.write("specs/tree.yaml", TREE);

@@ -251,6 +251,31 @@ fn the_authors_of_every_folder_of_specs_are_known() {
 }
 
 #[test]
+fn who_changes_defaults_or_moves_a_document_below_them_is_an_author() {
+    let defaults = "apiVersion: reckon.dev/v1\nkind: Defaults\nspec: {merchant: acme}\n";
+    let house = House::new();
+    house.write("repo/specs/x/defaults.yaml", defaults);
+    house.commit("ann", &["specs"]);
+    house.approved("ann");
+    house.refused_for_good("own_work");
+
+    let house = House::new();
+    house.write("repo/specs/x/defaults.yaml", defaults);
+    house.commit("bob", &["specs"]);
+    house.git("ann", &["mv", "specs/a.yaml", "specs/x/a.yaml"]);
+    house.commit("ann", &["specs"]);
+    house.approved("ann");
+    house.refused_for_good("own_work");
+
+    let house = House::new();
+    fs::create_dir(house.path("repo/specs/x")).unwrap();
+    house.git("ann", &["mv", "specs/a.yaml", "specs/x/a.yaml"]);
+    house.commit("ann", &["specs"]);
+    house.approved("ann");
+    house.counts();
+}
+
+#[test]
 fn only_the_commit_of_an_allowed_signer_who_is_not_the_author_counts() {
     let house = House::new();
     house.approved("eve");

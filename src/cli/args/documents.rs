@@ -30,9 +30,9 @@ pub struct NewArgs {
     /// The kind, in any case; `reckon explain` lists the kinds.
     #[arg(value_name = "KIND")]
     pub kind: String,
-    /// The name of the document: NAME, or NAMESPACE/NAME.
+    /// The name of the document: NAME, or NAMESPACE/NAME. `Defaults` has none.
     #[arg(value_name = "NAME")]
-    pub name: String,
+    pub name: Option<String>,
     /// The merchant that it belongs to, where there are several: NAME, or NAMESPACE/NAME.
     #[arg(long, value_name = "NAME")]
     pub merchant: Option<String>,
@@ -44,7 +44,8 @@ pub struct NewArgs {
 /// Arguments of `schema`.
 #[derive(Debug, Args)]
 pub struct SchemaArgs {
-    /// Only the schema for documents of this kind; `Config` for that of `reckon.yaml`.
+    /// Only the schema for documents of this kind; `Defaults` or `Config` for that of `Defaults`
+    /// documents or of `reckon.yaml`.
     #[arg(value_name = "KIND")]
     pub kind: Option<String>,
 }

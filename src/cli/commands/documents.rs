@@ -26,9 +26,10 @@ use crate::kinds::row::KindRow;
 use crate::model::issue::{Issue, PlacedIssue, ProblemCounts, TreeProblems};
 use crate::render::diagnostic::{self, ProblemsView};
 use crate::render::reports::findings::ReportFindings;
+use crate::spec::default_fields::DEFAULTS;
 use crate::spec::explain::{KindList, KindMeaning};
 use crate::spec::tree::loader::Loader;
-use crate::spec::{explain, header};
+use crate::spec::{defaults, explain, header};
 use crate::{config, render};
 
 pub(crate) fn validate(setup: &Context, args: &PathArgs) -> CommandResult {
@@ -102,6 +103,8 @@ pub(crate) fn explain(args: &ExplainArgs, out: Printer) -> CommandResult {
     let (kind, path) = what.split_once('.').unwrap_or((what, ""));
     let (name, explained) = if kind.eq_ignore_ascii_case(CONFIG) {
         (CONFIG, config::schema::explain(path))
+    } else if kind.eq_ignore_ascii_case(DEFAULTS) {
+        (DEFAULTS, defaults::explain(path))
     } else {
         let row = kind_row(kind)?;
         (row.name, explain::explain(row, path))
@@ -116,8 +119,13 @@ pub(crate) fn explain(args: &ExplainArgs, out: Printer) -> CommandResult {
 /// Lists the kinds and the configuration, with one line each.
 fn list_kinds(out: Printer) -> CommandResult {
     let mut kinds: Vec<KindMeaning> = KINDS.iter().map(explain::kind_meaning).collect();
-    let config = config::schema::explain("").ok();
-    kinds.extend(config.map(|file| KindMeaning { kind: file.kind, meaning: file.meaning }));
+    let others = [defaults::explain("").ok(), config::schema::explain("").ok()];
+    kinds.extend(
+        others
+            .into_iter()
+            .flatten()
+            .map(|file| KindMeaning { kind: file.kind, meaning: file.meaning }),
+    );
     let list = KindList { kinds };
     out.finish(&list, || render::explanation::kind_list(&list, out.screen))
 }
@@ -126,6 +134,7 @@ fn list_kinds(out: Printer) -> CommandResult {
 pub(crate) fn schema(args: &SchemaArgs, out: Printer) -> CommandResult {
     let schema = match &args.kind {
         Some(kind) if kind.eq_ignore_ascii_case(CONFIG) => config::schema::schema(),
+        Some(kind) if kind.eq_ignore_ascii_case(DEFAULTS) => header::of_defaults(),
         Some(kind) => header::of_kind(kind_row(kind)?),
         None => header::document(KINDS),
     };
@@ -136,8 +145,12 @@ pub(crate) fn schema(args: &SchemaArgs, out: Printer) -> CommandResult {
 pub(crate) fn kind_row(name: &str) -> CommandResult<&'static KindRow> {
     let found = KINDS.iter().find(|row| row.name.eq_ignore_ascii_case(name));
     found.ok_or_else(|| {
-        CommandFailure::input("reckon::usage::kind", format!("there is no kind {name:?}"))
-            .help(wording::suggestion_help(name, KINDS.iter().map(|row| row.name).chain([CONFIG])))
+        CommandFailure::input("reckon::usage::kind", format!("there is no kind {name:?}")).help(
+            wording::suggestion_help(
+                name,
+                KINDS.iter().map(|row| row.name).chain([DEFAULTS, CONFIG]),
+            ),
+        )
     })
 }
 

@@ -13,12 +13,16 @@ use crate::base::id::Key;
 use crate::cli::args::documents::NewArgs;
 use crate::cli::commands::documents::kind_row;
 use crate::cli::commands::get::parse_resource;
-use crate::cli::commands::new_names::{ReferredName, merchant, name_in, referred, require_new};
+use crate::cli::commands::new_names::{
+    ReferredName, merchant, name_in, named_or_only, referred, require_new,
+};
 use crate::cli::context::open::Context;
 use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::cli::print;
 use crate::kinds::row::KindRow;
 use crate::render::document_template::{TemplateValues, document};
+use crate::spec::default_fields::DEFAULTS;
+use crate::spec::defaults;
 
 /// The plan of an application where the configuration declares none.
 const ANY_PLAN: &str = "basic";
@@ -34,14 +38,40 @@ pub(crate) struct NewOutput {
 }
 
 pub(crate) fn run(setup: &Context, args: &NewArgs) -> CommandResult {
+    if args.kind.eq_ignore_ascii_case(DEFAULTS) {
+        return new_defaults(setup, args);
+    }
     let row = kind_row(&args.kind)?;
-    let key = parse_resource(&format!("{}/{}", row.name, args.name))?;
+    let Some(name) = &args.name else {
+        let what = format!("a new {} needs a name", row.name);
+        let help = format!("write `reckon new {} NAME`", row.name);
+        return Err(CommandFailure::input("reckon::new::name", what).help(help));
+    };
+    let key = parse_resource(&format!("{}/{name}", row.name))?;
     let loader = setup.loaded_tree();
     let desired = loader.desired();
     require_new(desired, &key)?;
     let merchant = merchant(desired, row, args.merchant.as_deref())?;
     let other = merchant.as_ref().map(|merchant| referred(desired, row, &key, merchant));
     let made = documents(setup, row, &key, (merchant.as_ref(), other.transpose()?.flatten()))?;
+    finish(setup, args, made)
+}
+
+/// Makes a document of the kind `Defaults`, which has no name.
+fn new_defaults(setup: &Context, args: &NewArgs) -> CommandResult {
+    if let Some(name) = &args.name {
+        let what = format!("`{DEFAULTS}` documents have no name, but {name:?} is given");
+        let help = "write `reckon new Defaults`; it is for the folder that its file is in";
+        return Err(CommandFailure::input("reckon::new::name", what).help(help));
+    }
+    let loader = setup.loaded_tree();
+    let merchant = named_or_only(loader.desired(), args.merchant.as_deref())?;
+    let text = defaults::template(&name_in(&merchant, None));
+    finish(setup, args, NewOutput { documents: vec![DEFAULTS.to_owned()], text, file: None })
+}
+
+/// Writes the new documents to their file, or prints them.
+fn finish(setup: &Context, args: &NewArgs, made: NewOutput) -> CommandResult {
     let made = NewOutput { file: args.file.clone(), ..made };
     if let Some(file) = &args.file {
         create(file, &made.text)?;

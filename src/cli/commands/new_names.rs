@@ -34,13 +34,17 @@ pub(crate) fn merchant(
             Some(_) => Err(merchant_failure(what).help("leave --merchant out")),
         };
     }
+    named_or_only(desired, named).map(Some)
+}
+
+/// Returns the named merchant, or the only one of the tree.
+pub(crate) fn named_or_only(desired: &Desired, named: Option<&str>) -> CommandResult<Key> {
     let all: Vec<&Key> =
         desired.manifests.keys().filter(|key| key.kind.as_str() == MERCHANT).collect();
     match named {
         Some(name) => named_merchant(&all, parse_resource(&format!("{MERCHANT}/{name}"))?),
         None => only_merchant(&all),
     }
-    .map(Some)
 }
 
 fn merchant_failure(what: String) -> CommandFailure {

@@ -9,10 +9,14 @@ use crate::base::folder::{PathError, Stat};
 use crate::base::id::Key;
 use crate::kinds::schema::kind::InspectedFile;
 use crate::model::issue::{Issue, PlacedIssue, ProblemCounts, Severity};
-use crate::spec::document::{LazySource, ParsedDocument, ReadContext, read};
+use crate::spec::default_fields::DEFAULTS;
+use crate::spec::defaults::EffectiveDefaults;
+use crate::spec::document::{ParsedDocument, ReadContext, read};
+use crate::spec::lazy_source::LazySource;
 use crate::spec::text::decode::{BOM, DecodedText, Finding, decode};
 use crate::spec::text::mask::without_private_words;
 use crate::spec::text::source::split;
+use crate::spec::tree::defaults::OwnDefaults;
 use crate::spec::tree::files::map_in_order;
 use crate::spec::tree::roots::{OpenedRoots, SpecRoots};
 
@@ -23,6 +27,10 @@ pub(crate) struct SpecFile {
     pub(crate) documents: Box<[ParsedDocument]>,
     problems: Vec<PlacedIssue>,
     omitted: ProblemCounts,
+    /// The values that its documents were read with.
+    pub(crate) defaults: Option<Arc<EffectiveDefaults>>,
+    /// Its own `Defaults` documents.
+    pub(crate) own_defaults: Vec<OwnDefaults>,
 }
 
 /// The place of a document: its file, and its number there.
@@ -51,15 +59,15 @@ impl LinkIssue {
 impl SpecFile {
     pub(crate) fn read(
         cx: &ReadContext,
-        name: Arc<str>,
+        wanted: &FileRequest<'_>,
         bytes: Vec<u8>,
-        stat: Stat,
         hash: [u8; 32],
     ) -> Self {
+        let FileRequest { name, stat, defaults, .. } = wanted;
         let decoded = decode(bytes);
         let good = decoded.is_good();
         let DecodedText { text, bom, mut findings } = decoded;
-        let source = LazySource::new(name, &text);
+        let source = LazySource::new(name.clone(), &text).with_defaults(defaults.clone());
         let (slices, more) = split(&text);
         let shift = if bom { BOM.len() } else { 0 };
         let mut documents = Vec::new();
@@ -71,7 +79,14 @@ impl SpecFile {
         let place =
             |finding: &Finding| without_private_words(source.source().problem(finding), &[]);
         let problems = findings.iter().map(place).collect();
-        Self { stat, hash, documents: documents.into_boxed_slice(), problems, omitted }
+        let own_defaults = if good || !text.contains(DEFAULTS) {
+            own_defaults(&text, &documents, shift)
+        } else {
+            vec![OwnDefaults { line: 1, values: None }]
+        };
+        let (stat, defaults) = (*stat, defaults.clone());
+        let documents = documents.into_boxed_slice();
+        Self { stat, hash, documents, problems, omitted, defaults, own_defaults }
     }
 
     /// Returns the files that its documents name, in their state at reading.
@@ -99,8 +114,20 @@ impl SpecFile {
         let errors = self.problems.iter().any(|problem| problem.severity == Severity::Error);
         errors
             || self.omitted.errors > 0
-            || self.documents.iter().any(|document| document.key.is_none())
+            || self.documents.iter().any(|one| one.key.is_none() && one.defaults.is_none())
     }
+}
+
+/// Returns the `Defaults` documents of a file, and those that cannot be read and may be some.
+fn own_defaults(text: &str, documents: &[ParsedDocument], shift: usize) -> Vec<OwnDefaults> {
+    let own = |document: &ParsedDocument| {
+        let start = document.place.offset.saturating_sub(shift);
+        let text = text.get(start..start.saturating_add(document.place.length));
+        let may_be = document.key.is_none() && text.is_some_and(|text| text.contains(DEFAULTS));
+        let values = document.defaults.clone();
+        may_be.then_some(OwnDefaults { line: document.place.line, values })
+    };
+    documents.iter().filter_map(own).collect()
 }
 
 pub(crate) fn problem_at(
@@ -129,6 +156,8 @@ pub(crate) struct FileRequest<'a> {
     pub(crate) stat: Stat,
     /// The hash of the content read before, if any.
     pub(crate) known: Option<[u8; 32]>,
+    /// The values for its documents.
+    pub(crate) defaults: Option<Arc<EffectiveDefaults>>,
 }
 
 pub(crate) enum FileReading {
@@ -159,6 +188,6 @@ fn read_one(cx: &ReadContext, opened: &OpenedRoots<'_>, wanted: &FileRequest<'_>
     if wanted.known == Some(hash) {
         return FileReading::Unchanged;
     }
-    let file = SpecFile::read(cx, wanted.name.clone(), bytes, wanted.stat, hash);
+    let file = SpecFile::read(cx, wanted, bytes, hash);
     FileReading::Changed(Box::new(file))
 }

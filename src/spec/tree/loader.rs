@@ -24,6 +24,7 @@ use crate::base::id::Key;
 use crate::kinds::schema::kind::Stamp;
 use crate::model::manifest::{Desired, TreeState};
 use crate::spec::document::ReadContext;
+use crate::spec::tree::defaults::TreeDefaults;
 use crate::spec::tree::file::{
     DocumentSpot, FileReading, FileRequest, LinkIssue, SpecFile, read_all,
 };
@@ -58,6 +59,7 @@ pub struct Loader {
     /// Files with a problem that belongs to no key.
     bad_files: BTreeSet<Arc<str>>,
     pub(crate) source_problems: BTreeMap<String, SourceProblem>,
+    pub(crate) defaults: TreeDefaults,
     /// In order. Almost every name has one: a list takes less memory than a set.
     pub(crate) by_key: BTreeMap<Key, Vec<DocumentSpot>>,
     pub(crate) graph: Graph,
@@ -81,6 +83,7 @@ impl Loader {
             files: BTreeMap::new(),
             bad_files: BTreeSet::new(),
             source_problems: BTreeMap::new(),
+            defaults: TreeDefaults::default(),
             by_key: BTreeMap::new(),
             graph: Graph::default(),
             unique_fields: UniqueFields::default(),
@@ -191,6 +194,25 @@ impl Loader {
         for ((path, stat), reading) in changed.into_iter().zip(readings) {
             self.apply_reading(path, *stat, reading, touched);
         }
+        self.read_with_new_defaults(touched);
+    }
+
+    /// Reads the files again whose documents now get other values from `Defaults`.
+    fn read_with_new_defaults(&mut self, touched: &mut BTreeSet<Key>) {
+        self.defaults.set_unreadable(self.source_problems.keys());
+        for folder in self.defaults.take_changed() {
+            let known = self.known_paths(&folder).into_iter();
+            let known = known.filter_map(|path| Some((self.files.get(&path)?, path)));
+            let stale = known.filter(|(file, path)| file.defaults != self.defaults.of(path));
+            let stale: Vec<_> = stale.map(|(file, path)| (file.stat, path)).collect();
+            let wanted = stale.iter().map(|(stat, path)| self.file_request(path, *stat));
+            let wanted: Vec<_> =
+                wanted.map(|request| FileRequest { known: None, ..request }).collect();
+            let readings = read_all(&self.cx, &self.roots, &wanted);
+            for ((stat, path), reading) in stale.iter().zip(readings) {
+                self.apply_reading(path, *stat, reading, touched);
+            }
+        }
     }
 
     fn known_paths(&self, below: &str) -> Vec<Arc<str>> {
@@ -202,7 +224,13 @@ impl Loader {
     fn file_request<'p>(&self, path: &'p str, stat: Stat) -> FileRequest<'p> {
         let known = self.files.get(path).filter(|file| !self.names_changed(file));
         let known = known.map(|file| file.hash);
-        FileRequest { path, name: self.name_of(path), stat, known }
+        FileRequest {
+            path,
+            name: self.name_of(path),
+            stat,
+            known,
+            defaults: self.defaults.of(path),
+        }
     }
 
     /// Returns whether a file that this one's documents name has changed.
@@ -247,6 +275,7 @@ impl Loader {
             touched.insert(key.clone());
         }
         self.bad_files.remove(path);
+        self.defaults.set(path, file.as_ref().map_or(&[], |file| &file.own_defaults));
         let Some(file) = file else { return };
         for (index, key) in file.keys() {
             let spots = self.by_key.entry(key.clone()).or_insert_with(|| Vec::with_capacity(1));
@@ -263,6 +292,7 @@ impl Loader {
 
     pub(crate) fn coverage(&self) -> TreeState {
         let clean = self.source_problems.is_empty() && self.bad_files.is_empty();
+        let clean = clean && self.defaults.duplicates().next().is_none();
         if self.loaded && clean && self.desired.broken.is_empty() {
             TreeState::Complete
         } else {

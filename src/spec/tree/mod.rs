@@ -1,6 +1,7 @@
 //! The tree of files: sources, loading, links between documents.
 
 pub mod attachments;
+pub mod defaults;
 pub mod file;
 pub mod files;
 pub mod index;

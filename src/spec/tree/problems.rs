@@ -11,7 +11,9 @@ use crate::base::wording::nearest;
 use crate::model::issue::{
     Issue, Path, PlacedIssue, ProblemCounts, Related, RelatedPlace, TreeProblems, UnderlinedPart,
 };
-use crate::spec::document::{LazySource, PROBLEMS_OF_FILE_MAX, PlacedDocument, private_ranges};
+use crate::spec::document::PlacedDocument;
+use crate::spec::lazy_source::{LazySource, PROBLEMS_OF_FILE_MAX};
+use crate::spec::privacy::private_ranges;
 use crate::spec::text::decode::decode;
 use crate::spec::text::mask::{MaskedSource, without_private_words};
 use crate::spec::text::source::{Slice, SourceText, split};
@@ -39,6 +41,12 @@ impl Loader {
         let mut found = TreeProblems::default();
         for SourceProblem { path, code, message, help } in self.source_problems.values() {
             let problem = problem_at(&self.name_of(path), 1, code, message, help);
+            if wanted(&problem.file) {
+                found.shown.push(problem);
+            }
+        }
+        for (place, first) in self.defaults.duplicates() {
+            let problem = self.duplicate_defaults(place, first);
             if wanted(&problem.file) {
                 found.shown.push(problem);
             }
@@ -77,6 +85,21 @@ impl Loader {
             }
         }
         (shown, omitted)
+    }
+
+    fn duplicate_defaults(
+        &self,
+        (path, line): (&str, usize),
+        (first, first_line): (&str, usize),
+    ) -> PlacedIssue {
+        let message = "the folder has a second `Defaults` document";
+        let help = "keep one; documents of the folder that leave a value out are not used";
+        let code = "reckon::defaults::duplicate";
+        let file = self.name_of(first).to_string();
+        let message_there = "the first one is here".to_owned();
+        let there = RelatedPlace { file, line: first_line, column: 1, message: message_there };
+        let problem = problem_at(&self.name_of(path), line, code, message, help);
+        PlacedIssue { related: vec![there], ..problem }
     }
 
     fn links_by_file(&self) -> ByFile<'_> {
@@ -199,6 +222,11 @@ impl Loader {
     /// Returns the path of a file by its name in reports; `None` where the tree has no such file.
     pub fn path_of_file(&self, name: &str) -> Option<&str> {
         self.files.get_key_value(self.path_of(name)?).map(|(path, _)| &**path)
+    }
+
+    /// Returns the files whose `Defaults` may give values to the documents of this file.
+    pub fn defaults_of(&self, path: &str) -> Vec<&str> {
+        self.defaults.files_of(path).collect()
     }
 
     /// Returns the files from this path on, each with the hash of its content as it was read.

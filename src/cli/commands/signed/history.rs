@@ -1,7 +1,9 @@
 //! Finds the commits that changed documents: in the complete history, whatever the files were
 //! called.
 //!
-//! A document that only moves from one file to another is not changed. An unclear change (a merge
+//! A document that only moves from one file to another is not changed. Where the history has
+//! `Defaults` documents, it is, if its folder changes; and a change of `Defaults` changes every
+//! document. An unclear change (a merge
 //! that does more than merging, a link, a file that does not parse) counts as a change of every
 //! document.
 
@@ -11,7 +13,9 @@ use std::sync::Arc;
 use crate::base::hash::{Digest, sha256};
 use crate::base::id::Key;
 use crate::cli::context::git::program::{self, Git, GitError, is_absent_id};
-use crate::spec::document::{LazySource, ReadContext, read};
+use crate::spec::default_fields::DEFAULTS;
+use crate::spec::document::{ReadContext, read};
+use crate::spec::lazy_source::LazySource;
 use crate::spec::text::decode::decode;
 use crate::spec::text::lint::{Keep, lint};
 use crate::spec::text::node::Node;
@@ -79,6 +83,7 @@ struct TouchedFiles {
 /// One changed file: modes and blobs before and after.
 #[derive(Debug, PartialEq, Eq)]
 struct ChangedFile {
+    path: String,
     modes: [String; 2],
     blobs: [String; 2],
 }
@@ -101,11 +106,10 @@ fn touches(said: &[u8]) -> Vec<TouchedFiles> {
     while let Some(word) = words.next() {
         let word = word.trim();
         if let Some(file) = word.strip_prefix(':') {
-            // Skips the path.
-            words.next();
+            let path = words.next().unwrap_or_default().into_owned();
             let mut parts = file.split(' ').map(str::to_owned);
             let mut part = || parts.next().unwrap_or_default();
-            let file = ChangedFile { modes: [part(), part()], blobs: [part(), part()] };
+            let file = ChangedFile { path, modes: [part(), part()], blobs: [part(), part()] };
             if let Some(touch) = touches.last_mut() {
                 touch.files.push(file);
             }
@@ -128,7 +132,14 @@ struct DocumentDigests {
 }
 
 /// The documents of every file that some commit changed.
-struct Blobs(BTreeMap<String, FileDocuments>);
+struct Blobs {
+    files: BTreeMap<String, FileDocuments>,
+    /// The files that may hold `Defaults`: they change documents of other files.
+    defaults: BTreeSet<String>,
+}
+
+/// A document as one version of the tree has it, with its folder where `Defaults` give it values.
+type PlacedDigests<'a> = (&'a str, &'a DocumentDigests);
 
 impl Blobs {
     fn read(
@@ -136,16 +147,18 @@ impl Blobs {
         touches: &[TouchedFiles],
         sought: &SoughtDocuments,
     ) -> Result<Self, GitError> {
-        let clear = touches.iter().filter(|touch| !touch.is_unclear());
-        let blobs = clear.flat_map(|touch| &touch.files).flat_map(|file| &file.blobs);
+        let blobs = touches.iter().flat_map(|touch| &touch.files).flat_map(|file| &file.blobs);
         let blobs: BTreeSet<&str> =
             blobs.map(String::as_str).filter(|id| !is_absent_id(id)).collect();
         let blobs: Vec<&str> = blobs.into_iter().collect();
-        let mut read = BTreeMap::new();
+        let (mut files, mut defaults) = (BTreeMap::new(), BTreeSet::new());
         program::for_each(git, &blobs, &mut |id, bytes| {
-            read.insert(id.to_owned(), bytes.and_then(|bytes| documents(bytes, sought)));
+            if bytes.is_some_and(|bytes| String::from_utf8_lossy(bytes).contains(DEFAULTS)) {
+                defaults.insert(id.to_owned());
+            }
+            files.insert(id.to_owned(), bytes.and_then(|bytes| documents(bytes, sought)));
         })?;
-        Ok(Self(read))
+        Ok(Self { files, defaults })
     }
 
     /// Returns the documents that differ after a commit from before it.
@@ -157,7 +170,11 @@ impl Blobs {
         let (mut before, mut after) = (BTreeMap::new(), BTreeMap::new());
         for file in &touch.files {
             let [old, new] = &file.blobs;
-            if !(self.gather(old, &mut before) && self.gather(new, &mut after)) {
+            if file.blobs.iter().any(|id| self.defaults.contains(id)) {
+                return sought.all();
+            }
+            let folder = self.folder(file);
+            if !(self.gather(old, folder, &mut before) && self.gather(new, folder, &mut after)) {
                 return sought.all();
             }
         }
@@ -166,24 +183,32 @@ impl Blobs {
         }
         let changed = sought.keys.iter().filter(|key| before.get(key) != after.get(key));
         let asks = |key: &Key| match after.get(key).map(Vec::as_slice) {
-            Some([only]) => only.content,
+            // The commit does not show the values that a document got from elsewhere.
+            Some([(_, only)]) if self.defaults.is_empty() => only.content,
             Some(_) | None => None,
         };
         changed.map(|key| (key.clone(), asks(key))).collect()
+    }
+
+    /// Returns the folder of a file, if its documents may get values there.
+    fn folder<'f>(&self, file: &'f ChangedFile) -> &'f str {
+        let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        if self.defaults.is_empty() { "" } else { folder }
     }
 
     /// Adds the documents of a file; returns false if they are unclear.
     fn gather<'a>(
         &'a self,
         id: &str,
-        to: &mut BTreeMap<&'a Key, Vec<&'a DocumentDigests>>,
+        folder: &'a str,
+        to: &mut BTreeMap<&'a Key, Vec<PlacedDigests<'a>>>,
     ) -> bool {
         if is_absent_id(id) {
             return true;
         }
-        let Some(Some(documents)) = self.0.get(id) else { return false };
+        let Some(Some(documents)) = self.files.get(id) else { return false };
         for (key, texts) in documents {
-            to.entry(key).or_default().extend(texts);
+            to.entry(key).or_default().extend(texts.iter().map(|text| (folder, text)));
         }
         true
     }
@@ -283,6 +308,7 @@ mod tests {
         let names: Vec<&str> = touches.iter().map(|touch| touch.commit.as_str()).collect();
         assert_eq!(names, ["c1", "c0", "c9"]);
         assert_eq!(touches[0].files[0].blobs, ["aa".to_owned(), zero]);
+        assert_eq!(touches[0].files[0].path, "specs/a b");
         assert_eq!((touches[0].parents, touches[1].parents, touches[2].parents), (1, 2, 0));
         assert!(touches.iter().all(|touch| !touch.is_unclear()));
     }

@@ -361,10 +361,12 @@ impl SpecSource for TrackedSpecs {
         let (Some(roots), Some(path), Some(_)) = (&self.roots, path, self.commit()) else {
             return Provenance { commit: self.commit(), uncommitted: false };
         };
-        let mut committed = self.is_committed(roots, path);
+        // Values of its `Defaults` are part of a document.
+        let parts = || [path].into_iter().chain(self.loader.defaults_of(path));
+        let mut committed = parts().all(|path| self.is_committed(roots, path));
         if !committed {
             self.read_commit();
-            committed = self.is_committed(roots, path);
+            committed = parts().all(|path| self.is_committed(roots, path));
         }
         Provenance { commit: self.commit(), uncommitted: !committed }
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 
 use crate::model::issue::TreeProblems;
-use crate::spec::document::PROBLEMS_OF_FILE_MAX;
+use crate::spec::lazy_source::PROBLEMS_OF_FILE_MAX;
 use crate::spec::testing::{Tree, cx, document};
 use crate::spec::tree::loader::*;
 
