@@ -81,6 +81,7 @@ pub mod context {
     pub mod machine;
     pub mod open;
     pub mod parts;
+    pub mod render_program;
     pub mod secrets;
     pub mod selection;
     pub mod sent_tree;

@@ -112,7 +112,7 @@ fn private_ranges(source: &SourceText) -> (Vec<Range<usize>>, Vec<String>) {
 
 const EMPTY_HELP: &str = "start it with `apiVersion: reckon.dev/v1` and `kind: Config`";
 
-const TOP: &str = "apiVersion kind partner service secrets specs scripts state state_mark listen \
+const TOP: &str = "apiVersion kind partner service secrets specs render scripts state state_mark listen \
     public_listen public_url trusted_proxies webhooks policy notify events store doubt";
 
 section!(PartnerSettings: name, client_id, client_secret, redirect_uri, plans(read_plans));
@@ -155,6 +155,7 @@ impl ConfigReader<'_> {
             service: self.top_section(root, "service"),
             secrets: self.top_section(root, "secrets"),
             specs: self.folders(root, "specs", "specs"),
+            render: self.list(root, "render"),
             scripts: self.folder(root, "scripts", "scripts"),
             state: self.folder(root, "state", ".reckon"),
             state_mark: self.setting(root, "state_mark"),

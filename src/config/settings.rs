@@ -59,8 +59,13 @@ pub struct Config {
     #[schemars(with = "Option<SecretSettings>")]
     pub secrets: SecretSettings,
     /// The folders of documents: one path, or a list. Later folders add to earlier ones.
-    #[schemars(with = "Option<FoldersSection>", extend("default" = "specs"))]
+    #[schemars(with = "Option<FoldersSection>", extend("title" = "path, or list of paths", "default" = "specs"))]
     pub specs: Vec<Setting<PathBuf>>,
+    /// The program, and its arguments, whose output is the tree; it runs in the first folder of
+    /// `specs`. No shell reads them. Only for a configuration outside the repository of the specs
+    /// that is named by `--config`.
+    #[schemars(with = "Option<Vec<Setting<String>>>")]
+    pub render: Vec<Setting<String>>,
     /// The folder of scripts.
     #[schemars(with = "Option<Setting<PathBuf>>", extend("default" = "scripts"))]
     pub scripts: Setting<PathBuf>,

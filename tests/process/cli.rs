@@ -72,6 +72,51 @@ fn the_layout_for_live_is_valid_in_both_modes_and_its_repository_moves_no_live_m
 }
 
 #[test]
+fn the_output_of_a_program_is_the_tree_if_the_operator_alone_names_it() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(code(&reckon(folder.path(), &["init", "--live", "."])), 0);
+    let documents = folder.path().join("documents");
+    std::fs::create_dir(documents.join(".git")).unwrap();
+    let config = std::fs::read_to_string(folder.path().join("reckon.yaml")).unwrap();
+    let rendered = config.replace(
+        "specs: [documents/base, documents/live]",
+        "specs: documents\nrender: [/bin/sh, -c, 'cat live/acme.yaml; echo ---; cat base/jane.yaml']",
+    );
+    std::fs::write(folder.path().join("live.yaml"), &rendered).unwrap();
+    let validate = || reckon(folder.path(), &["--config", "live.yaml", "validate"]);
+    let valid = validate();
+    assert_eq!(stdout(&valid), "3 documents, no problems\n", "{}", stderr(&valid));
+
+    let jane = std::fs::read_to_string(documents.join("base/jane.yaml")).unwrap();
+    std::fs::write(documents.join("base/jane.yaml"), jane.replace("rate_per", "rate_pre")).unwrap();
+    let printed = stdout(&validate());
+    assert!(
+        printed.contains("rendered output:") && printed.contains("document Invoice/jane-first: "),
+        "{printed}"
+    );
+    assert!(printed.contains("rate_pre_quantity"), "there is a snippet: {printed}");
+    std::fs::remove_file(documents.join("base/jane.yaml")).unwrap();
+    let printed = stdout(&validate());
+    assert!(
+        printed.contains("reckon::render::failed") && printed.contains("jane.yaml"),
+        "{printed}"
+    );
+    let against = reckon(folder.path(), &["--config", "live.yaml", "plan", "--against", "HEAD"]);
+    assert!(stderr(&against).contains("reckon::render::unsupported"), "{}", stderr(&against));
+
+    let inside = rendered.replace("specs: documents", "specs: base");
+    std::fs::write(documents.join("reckon.yaml"), inside).unwrap();
+    for arguments in [&["validate"][..], &["--config", "reckon.yaml", "validate"]] {
+        let refused = reckon(&documents, arguments);
+        assert_eq!(code(&refused), 1);
+        assert!(stderr(&refused).contains("reckon::render::refused"), "{}", stderr(&refused));
+    }
+    std::fs::write(folder.path().join("reckon.yaml"), rendered).unwrap();
+    let found = reckon(folder.path(), &["validate"]);
+    assert!(stderr(&found).contains("was found by default"), "{}", stderr(&found));
+}
+
+#[test]
 fn init_overwrites_nothing() {
     let folder = repository();
     let specs = folder.path().join("specs/acme.yaml");

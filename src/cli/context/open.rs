@@ -65,7 +65,7 @@ impl Context {
             None => config.state.get(&ProcessEnv)?,
         };
         let check = remote::check_context(server.as_ref(), &config)?;
-        Ok(Self {
+        let setup = Self {
             out,
             root: config.dir.to_path_buf(),
             config,
@@ -76,7 +76,10 @@ impl Context {
             config_named: cli.global.config.is_some(),
             state_named: cli.global.state.is_some(),
             identity: OnceLock::new(),
-        })
+        };
+        let refused = setup.refused_place();
+        let specs = setup.specs.clone().with_render(&setup.config, refused)?;
+        Ok(Self { specs, ..setup })
     }
 
     /// Returns the commit checked out in all folders of specs; a folder that is a link has none.
@@ -116,17 +119,22 @@ impl Context {
     /// under a configuration that the operator chose. Specs come by pull request, and so can a file
     /// that was merely found, or one in their work tree (design.md part 5).
     pub(crate) fn live_refused(&self) -> Option<String> {
-        let inside = self.config_places().iter().any(|place| self.specs.share_work_tree(place));
-        let why = match (inside, self.config_named) {
-            (true, _) => "is in the same git work tree as the specs",
-            (false, false) => "was found by default, not named",
-            (false, true) => return None,
-        };
+        let why = self.refused_place()?;
         let file = &self.config.file;
         Some(format!(
             "it is live, but {file} {why}: keep {file} outside the repository of the specs and \
             name it with --config FILE"
         ))
+    }
+
+    /// Returns the reason for which the configuration may not decide about live money and programs.
+    fn refused_place(&self) -> Option<&'static str> {
+        let inside = self.config_places().iter().any(|place| self.specs.share_work_tree(place));
+        match (inside, self.config_named) {
+            (true, _) => Some("is in the same git work tree as the specs"),
+            (false, false) => Some("was found by default, not named"),
+            (false, true) => None,
+        }
     }
 
     /// Returns the folder of the configuration's name, and the one of the file itself, where that

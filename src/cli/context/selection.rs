@@ -30,6 +30,10 @@ pub(crate) fn scope(
 
 /// Refuses path arguments that name nothing: a mistyped path would choose nothing and succeed.
 pub(crate) fn check_paths(setup: &Context, paths: &[PathBuf]) -> CommandResult<()> {
+    if !paths.is_empty() {
+        let help = "choose resources by name: --target KIND/NAME";
+        setup.specs.require_files("a choice of files", help)?;
+    }
     for path in paths {
         if !path.exists() {
             let what = format!("no such file or folder: {}", path.display());

@@ -20,6 +20,8 @@ use crate::spec::tree::roots::SpecRoots;
 /// # Errors
 /// The tree cannot be read completely (a missing file would look like a removal), or is too large.
 pub(crate) fn read_tree(setup: &Context) -> CommandResult<SentTree> {
+    let help = "plan on the daemon's machine, or render the tree into files for a plan elsewhere";
+    setup.specs.require_files("a plan by a daemon elsewhere", help)?;
     let mut files = BTreeMap::new();
     let mut bytes = 0_usize;
     for (path, content) in contents(&setup.specs.roots())? {

@@ -2,21 +2,26 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::base::folder_location::FolderLocation;
 use crate::cli::context::git::program;
 use crate::cli::context::machine::below;
+use crate::cli::context::render_program::RenderProgram;
 use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::config::setting::ProcessEnv;
 use crate::config::settings::Config;
+use crate::spec::tree::rendered::RenderedTree;
 use crate::spec::tree::roots::SpecRoots;
 
 /// The folders of specs: at least one, and none of them in another.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct SpecFolders {
     /// The folder of the configuration.
     root: PathBuf,
     paths: Vec<PathBuf>,
+    /// The program that makes the tree of the folders.
+    rendered: Option<Arc<RenderedTree>>,
 }
 
 impl SpecFolders {
@@ -27,7 +32,7 @@ impl SpecFolders {
     pub(crate) fn of(config: &Config) -> CommandResult<Self> {
         let paths = config.specs.iter().map(|folder| folder.get(&ProcessEnv));
         let paths = paths.collect::<Result<Vec<_>, _>>()?;
-        let folders = Self { root: config.dir.to_path_buf(), paths };
+        let folders = Self { root: config.dir.to_path_buf(), paths, rendered: None };
         let Some((inner, outer)) = folders.overlap() else { return Ok(folders) };
         let what = format!(
             "`specs` names {} and {}, and one holds the other: its documents would count twice",
@@ -36,6 +41,44 @@ impl SpecFolders {
         );
         Err(CommandFailure::input("reckon::config::specs_overlap", what)
             .help("name each folder once, and no folder in another one"))
+    }
+
+    /// Adds the program of `render`, if the configuration has one. `refused` is the reason for which
+    /// the configuration may not run a program.
+    ///
+    /// # Errors
+    /// The configuration may not, or the program is in the repository of the specs.
+    pub(crate) fn with_render(self, config: &Config, refused: Option<&str>) -> CommandResult<Self> {
+        let words = config.render.iter().map(|word| word.get(&ProcessEnv));
+        let words = words.collect::<Result<Vec<_>, _>>()?;
+        let Some((name, arguments)) = words.split_first() else { return Ok(self) };
+        let beside = name.contains('/');
+        let program = if beside { self.root.join(name) } else { PathBuf::from(name) };
+        let program =
+            if beside { std::path::absolute(&program).unwrap_or(program) } else { program };
+        let folder = program.canonicalize().unwrap_or_else(|_| program.clone());
+        let inside = beside && folder.parent().is_some_and(|folder| self.share_work_tree(folder));
+        let inside = inside.then_some("names a program in the repository of the specs");
+        if let Some(why) = refused.or(inside) {
+            let what = format!("`render` in {} is refused: the file {why}", config.file);
+            return Err(CommandFailure::input("reckon::render::refused", what).help(
+                "keep the configuration and the program outside that repository, where no pull \
+                request changes them, and name the configuration with --config FILE",
+            ));
+        }
+        let dir = self.first().to_owned();
+        let program = RenderProgram::new(program, arguments.to_vec(), dir);
+        let rendered = Some(Arc::new(RenderedTree::new(Box::new(program))));
+        Ok(Self { rendered, ..self })
+    }
+
+    /// Refuses what a rendered tree cannot do yet.
+    pub(crate) fn require_files(&self, what: &str, help: &str) -> CommandResult<()> {
+        if self.rendered.is_none() {
+            return Ok(());
+        }
+        let what = format!("{what} is not possible with `render`");
+        Err(CommandFailure::input("reckon::render::unsupported", what).help(help))
     }
 
     fn overlap(&self) -> Option<(&Path, &Path)> {
@@ -69,7 +112,7 @@ impl SpecFolders {
     /// Returns the folders as one tree.
     pub(crate) fn roots(&self) -> SpecRoots {
         let places = self.paths.iter().map(|path| self.place(path));
-        SpecRoots::named(self.names("").into_iter().zip(places))
+        SpecRoots::named(self.names("").into_iter().zip(places)).rendered_by(self.rendered.clone())
     }
 
     /// Returns the same tree at other places, one for each folder; `before` precedes its names.
@@ -81,6 +124,7 @@ impl SpecFolders {
     /// Returns the text before the paths of files in reports: the name of a single folder.
     pub(crate) fn prefix(&self, before: &str) -> String {
         match self.names(before).as_mut_slice() {
+            [_] if self.rendered.is_some() => String::new(),
             [only] => std::mem::take(only),
             _ => String::new(),
         }

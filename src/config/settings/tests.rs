@@ -135,10 +135,10 @@ fn mistakes_are_told_all_at_once_and_by_place() {
         ],
     );
     check(
-        "listen: 8780\nspecs: [a]\nservice: x\npolicy:\n  amounts: both\ndoubt:\n  grace: 30\n",
+        "listen: 8780\nscripts: [a]\nservice: x\npolicy:\n  amounts: both\ndoubt:\n  grace: 30\n",
         &[
             "3:9+4 config::value",
-            "4:8+3 config::value",
+            "4:10+3 config::value",
             "5:10+1 config::value",
             "7:12+4 config::value",
             "9:10+2 config::value",

@@ -108,8 +108,9 @@ impl Loader {
 
     /// Checks these paths alone (absolute, or below the root), files or folders, existing or not.
     pub fn reload(&mut self, paths: &[PathBuf]) -> LoadChange {
-        let below: Vec<String> = paths.iter().filter_map(|path| self.roots.path_of(path)).collect();
-        self.refresh(&below, ChangeEvidence::Metadata)
+        let below: BTreeSet<String> =
+            paths.iter().filter_map(|path| self.roots.path_of(path)).collect();
+        self.refresh(&Vec::from_iter(below), ChangeEvidence::Metadata)
     }
 
     pub fn desired(&self) -> &Desired {
@@ -150,6 +151,7 @@ impl Loader {
     fn refresh(&mut self, below: &[String], believe: ChangeEvidence) -> LoadChange {
         let mut touched = BTreeSet::new();
         self.digest = OnceLock::new();
+        self.roots.begin_reading();
         let mut before: Vec<Listing> = below.iter().map(|path| self.roots.list(path)).collect();
         let mut settled = false;
         for _ in 0..ROUNDS_MAX {
@@ -199,7 +201,10 @@ impl Loader {
 
     /// Reads the files again whose documents now get other values from `Defaults`.
     fn read_with_new_defaults(&mut self, touched: &mut BTreeSet<Key>) {
-        self.defaults.set_unreadable(self.source_problems.keys());
+        // A program that fails leaves its last output in use.
+        let unreadable = self.source_problems.keys();
+        let unreadable = unreadable.filter(|path| !self.files.contains_key(path.as_str()));
+        self.defaults.set_unreadable(unreadable);
         for folder in self.defaults.take_changed() {
             let known = self.known_paths(&folder).into_iter();
             let known = known.filter_map(|path| Some((self.files.get(&path)?, path)));

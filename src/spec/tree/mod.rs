@@ -8,6 +8,7 @@ pub mod index;
 pub mod links;
 pub mod loader;
 pub mod problems;
+pub mod rendered;
 pub mod roots;
 pub mod unique_fields;
 pub mod verdicts;

@@ -60,9 +60,22 @@ impl Loader {
                 found.omitted = found.omitted.plus(omitted);
             }
         }
+        if self.roots.is_rendered() {
+            found.shown.iter_mut().for_each(|problem| self.name_document(problem));
+        }
         found.shown.sort();
         found.shown.dedup();
         found
+    }
+
+    /// Adds the name of its document to a problem of rendered output, which has no file of a person.
+    fn name_document(&self, problem: &mut PlacedIssue) {
+        let documents = self.files.get(problem.file.as_str()).map(|file| &file.documents);
+        let before = documents.iter().flat_map(|all| all.iter());
+        let document = before.filter(|one| one.place.line <= problem.line).last();
+        if let Some(key) = document.and_then(|one| one.key.as_ref()) {
+            problem.message = format!("document {}: {}", key.short(), problem.message);
+        }
     }
 
     /// Returns the first problems of one file, and the count of the rest.

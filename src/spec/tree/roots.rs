@@ -1,4 +1,4 @@
-//! The folders of a tree, in their order, read as one.
+//! The folders of a tree, in their order, read as one; or the program that makes the tree of them.
 //!
 //! In a tree of one folder, the path of a file starts below that folder. In a tree of several
 //! folders, it starts with the name of its folder. No folder lies in another one of the tree.
@@ -9,11 +9,16 @@ use std::sync::Arc;
 use crate::base::folder::{Folder, PathError};
 use crate::base::folder_location::FolderLocation;
 use crate::spec::tree::files::{self, Listing, SourceProblem, WalkEntry};
+use crate::spec::tree::rendered::{OUTPUT, RenderedTree};
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SpecRoots(Arc<[SpecRoot]>);
+#[derive(Debug, Clone)]
+pub struct SpecRoots {
+    folders: Arc<[SpecRoot]>,
+    /// The program that makes the tree, if the folders hold its inputs.
+    rendered: Option<Arc<RenderedTree>>,
+}
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 struct SpecRoot {
     /// The first part of its paths; empty where it is the only folder.
     name: String,
@@ -22,7 +27,7 @@ struct SpecRoot {
 
 impl From<FolderLocation> for SpecRoots {
     fn from(place: FolderLocation) -> Self {
-        Self(Arc::from([SpecRoot { name: String::new(), place }]))
+        Self { folders: Arc::from([SpecRoot { name: String::new(), place }]), rendered: None }
     }
 }
 
@@ -52,34 +57,57 @@ impl SpecRoots {
         if let [only] = roots.as_mut_slice() {
             only.name.clear();
         }
-        Self(roots.into())
+        Self { folders: roots.into(), rendered: None }
+    }
+
+    /// Returns the tree that a program makes of these folders, where there is one.
+    #[must_use]
+    pub fn rendered_by(self, rendered: Option<Arc<RenderedTree>>) -> Self {
+        Self { rendered, ..self }
+    }
+
+    pub fn is_rendered(&self) -> bool {
+        self.rendered.is_some()
+    }
+
+    /// Begins a reading of the tree.
+    pub(crate) fn begin_reading(&self) {
+        if let Some(rendered) = &self.rendered {
+            rendered.begin_reading();
+        }
     }
 
     pub fn places(&self) -> impl Iterator<Item = &FolderLocation> {
-        self.0.iter().map(|root| &root.place)
+        self.folders.iter().map(|root| &root.place)
     }
 
     /// Returns the number of the folder that holds a path, and the path below it.
     pub fn locate<'p>(&self, path: &'p str) -> Option<(usize, &'p str)> {
-        let found = self.0.iter().enumerate();
+        if self.is_rendered() {
+            return None;
+        }
+        let found = self.folders.iter().enumerate();
         found.filter_map(|(number, root)| Some((number, below(path, &root.name)?))).next()
     }
 
     /// Returns the path of a file below the folder of this number.
     pub fn path_in(&self, number: usize, below: &str) -> String {
-        self.0.get(number).map_or_else(|| below.to_owned(), |root| root.path(below))
+        self.folders.get(number).map_or_else(|| below.to_owned(), |root| root.path(below))
     }
 
     /// Returns the place of a path on disk.
     pub fn disk_path(&self, path: &str) -> PathBuf {
         let found = self.locate(path);
-        let found = found.and_then(|(number, below)| Some((self.0.get(number)?, below)));
+        let found = found.and_then(|(number, below)| Some((self.folders.get(number)?, below)));
         found.map_or_else(|| path.into(), |(root, below)| root.place.path().join(below))
     }
 
     /// Visits all at or below `at`, folder by folder, in no order within one.
     pub fn walk(&self, at: &str, visit: &mut dyn FnMut(WalkEntry<'_>)) {
-        for root in &*self.0 {
+        if let Some(rendered) = &self.rendered {
+            return rendered.visit(visit);
+        }
+        for root in &*self.folders {
             if root.name.is_empty() {
                 files::walk(&root.place, at, visit);
             } else if let Some(inside) = below(at, &root.name) {
@@ -96,14 +124,19 @@ impl SpecRoots {
     }
 
     pub fn open(&self) -> OpenedRoots<'_> {
-        let opened = self.0.iter().map(|root| root.place.open());
+        let opened = self.folders.iter().map(|root| root.place.open());
         OpenedRoots { roots: self, folders: opened.map(Result::ok).collect() }
     }
 
     /// Converts a caller's path (absolute, or below the only folder) to one of the tree; `None` for
     /// hidden and foreign ones.
     pub(crate) fn path_of(&self, path: &Path) -> Option<String> {
-        let found = self.0.iter().find_map(|root| Some(root.path(&plain(root.below(path)?)?)));
+        if self.is_rendered() {
+            // Any input may change the whole output.
+            return Some(String::new());
+        }
+        let found =
+            self.folders.iter().find_map(|root| Some(root.path(&plain(root.below(path)?)?)));
         found.or_else(|| plain(path).filter(|path| self.locate(path).is_some()))
     }
 }
@@ -168,6 +201,10 @@ impl OpenedRoots<'_> {
     /// The file cannot be read, leads out of its folder, or is no plain file.
     pub fn read(&self, path: &str) -> Result<Vec<u8>, PathError> {
         let absent = || PathError::Io(std::io::ErrorKind::NotFound.into());
+        if let Some(rendered) = &self.roots.rendered {
+            let text = rendered.text().filter(|_| path == OUTPUT);
+            return text.map(|text| text.to_vec()).ok_or_else(absent);
+        }
         let (number, below) = self.roots.locate(path).ok_or_else(absent)?;
         let folder = self.folders.get(number).and_then(Option::as_ref).ok_or_else(absent)?;
         files::read(folder, below)

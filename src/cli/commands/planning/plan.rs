@@ -219,6 +219,8 @@ const ANY_KEY: [u8; 32] = [0; 32];
 const ANY_PARTNER: &str = "partner";
 
 pub(crate) fn plan_against(setup: &Context, args: &PlanArgs, range: &str) -> CommandResult {
+    let help = "render both revisions into folders, and compare saved plans";
+    setup.specs.require_files("`plan --against`", help)?;
     setup.specs.check_one_repository()?;
     let RevisionRange { before, after } = RevisionRange::read(setup.specs.first(), range)?;
     let old = LoadedRevision::at(setup, &before)?;

@@ -123,6 +123,11 @@ impl SignedConfig {
 
     /// Returns the top of the work tree, and the folders of specs from there.
     fn tree(&self) -> Result<(PathBuf, Vec<String>), NotTrusted> {
+        if self.specs.is_rendered() {
+            let what = "the tree is rendered, so the authors of its documents are unknown";
+            let help = "approve plans with `reckon approve`, or commit the rendered documents";
+            return Err(self.untrusted("rendered", what, help));
+        }
         let mut found: Option<(PathBuf, Vec<String>)> = None;
         for place in self.specs.places() {
             let (top, folder) = self.tree_of(place)?;

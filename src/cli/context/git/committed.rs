@@ -17,6 +17,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::program::{self, Git, GitError};
+use crate::base::folder_location::FolderLocation;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::engine::known::files::SpecSource;
@@ -361,6 +362,10 @@ impl SpecSource for TrackedSpecs {
         let (Some(roots), Some(path), Some(_)) = (&self.roots, path, self.commit()) else {
             return Provenance { commit: self.commit(), uncommitted: false };
         };
+        if roots.is_rendered() {
+            let clean = |folder: &FolderLocation| program::is_dirty(&folder.path()) == Some(false);
+            return Provenance { commit: self.commit(), uncommitted: !roots.places().all(clean) };
+        }
         // Values of its `Defaults` are part of a document.
         let parts = || [path].into_iter().chain(self.loader.defaults_of(path));
         let mut committed = parts().all(|path| self.is_committed(roots, path));
