@@ -76,6 +76,7 @@ pub mod context {
     pub mod git {
         pub mod committed;
         pub mod program;
+        pub mod tracked;
         pub mod tree;
     }
     pub mod machine;

@@ -4,7 +4,7 @@
 use tokio::sync::mpsc;
 
 use crate::base::clock::{Clock, SystemClock};
-use crate::cli::context::git::committed::TrackedSpecs;
+use crate::cli::context::git::tracked::TrackedSpecs;
 use crate::cli::context::open::Context;
 use crate::cli::context::state_handle::{EngineOptions, StateHandle};
 use crate::cli::context::{cache, machine};

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::base::folder_location::FolderLocation;
 use crate::cli::commands::{hook_trials, links, why};
-use crate::cli::context::git::committed::TrackedSpecs;
+use crate::cli::context::git::tracked::TrackedSpecs;
 use crate::cli::context::git::tree::{self, TempTree};
 use crate::cli::context::open::Context;
 use crate::cli::context::{machine, sent_tree};

@@ -17,7 +17,7 @@ use crate::cli::args::output::Output;
 use crate::cli::commands::sandbox::command::{self, EmbeddedSandbox, WebhookAddresses};
 use crate::cli::commands::signed::approval::keep_examining;
 use crate::cli::commands::store::{compaction, rekeyer, retention};
-use crate::cli::context::git::committed::TrackedSpecs;
+use crate::cli::context::git::tracked::TrackedSpecs;
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::daemon;
