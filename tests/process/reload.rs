@@ -87,6 +87,32 @@ async fn a_limit_holds_from_the_moment_in_which_it_is_written() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_folder_and_every_input_of_a_program_is_watched() {
+    let mut stage = Stage::set(TREE, "").await;
+    let address = stage.start_with(&["--config", "reckon.yaml", "-vvv", "run"]);
+    let first = status_when(address, |status| status["ready"] == json!(2));
+    let text = fs::read_to_string(stage.path(CONFIG)).unwrap();
+    stage.write("daemon/more/README", "");
+    stage.write(CONFIG, &text.replace("listen:", "specs: [specs, more]\nlisten:"));
+    let second = status_when(address, |status| loaded(status) > loaded(&first));
+    stage.write("daemon/more/late.yaml", INVOICE);
+    status_when(address, |status| status["ready"] == json!(3));
+
+    stage.write("daemon/specs/late.txt", INVOICE);
+    let rendered = "specs: specs\nrender: [/bin/cat, tree.yaml, late.txt]\nlisten:";
+    stage.write(CONFIG, &text.replace("listen:", rendered));
+    status_when(address, |status| loaded(status) > loaded(&second));
+    let again = INVOICE.replace("name: late", "name: later");
+    stage.write("daemon/specs/late.txt", &format!("{INVOICE}{again}"));
+    status_when(address, |status| status["ready"] == json!(4));
+    fs::remove_file(stage.path("daemon/specs/late.txt")).unwrap();
+    let failed =
+        status_when(address, |status| status["problems"][0]["code"] == "reckon::render::failed");
+    assert_eq!(failed["ready"], json!(4), "the last output stays in use: {failed}");
+    assert_eq!(stage.count("invoices").await, 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_token_counts_and_ends_without_a_restart() {
     let mut stage = Stage::set(TREE, "").await;
     let address = stage.start();

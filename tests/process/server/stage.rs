@@ -59,7 +59,12 @@ impl Stage {
 
     /// Starts the daemon, whose log is kept, and copies its token to the runner.
     pub(crate) fn start(&mut self) -> SocketAddr {
-        let mut command = self.on_daemon(&["-vvv", "run"]);
+        self.start_with(&["-vvv", "run"])
+    }
+
+    /// Does the same with these arguments.
+    pub(crate) fn start_with(&mut self, arguments: &[&str]) -> SocketAddr {
+        let mut command = self.on_daemon(arguments);
         command.stderr(File::create(self.path("daemon.log")).unwrap());
         let daemon = Running::start(command);
         let address = daemon.address;
