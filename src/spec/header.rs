@@ -250,7 +250,8 @@ pub fn document(kinds: &[KindRow]) -> Value {
     let names = || kinds.iter().map(|row| row.name).chain([DEFAULTS]);
     let specs = kinds.iter().map(|row| (row.name.to_owned(), (row.schema)()));
     let specs = specs.chain([(DEFAULTS.to_owned(), default_fields::spec_schema())]);
-    let defaults = json!({ "properties": { "kind": { "const": DEFAULTS } } });
+    let kind = json!({ "kind": { "const": DEFAULTS } });
+    let defaults = json!({ "properties": kind, "required": ["kind"] });
     let named = json!({ "required": ["metadata"] });
     let bare = json!({ "properties": { "metadata": false } });
     let choices = [json!({ "if": defaults, "then": bare, "else": named })];

@@ -77,7 +77,8 @@ impl Context {
             state_named: cli.global.state.is_some(),
             identity: OnceLock::new(),
         };
-        let refused = setup.refused_place();
+        let renders = !setup.config.render.is_empty();
+        let refused = if renders { setup.refused_place() } else { None };
         let specs = setup.specs.clone().with_render(&setup.config, refused)?;
         Ok(Self { specs, ..setup })
     }
