@@ -59,7 +59,7 @@ pub struct Config {
     #[schemars(with = "Option<SecretSettings>")]
     pub secrets: SecretSettings,
     /// The folders of documents: one path, or a list. Later folders add to earlier ones.
-    #[schemars(with = "Option<FoldersSection>", extend("title" = "path, or list of paths", "default" = "specs"))]
+    #[schemars(with = "Option<FoldersSection>", extend("default" = "specs"))]
     pub specs: Vec<Setting<PathBuf>>,
     /// The program, and its arguments, whose output is the tree; it runs in the first folder of
     /// `specs`. No shell reads them. Only for a configuration outside the repository of the specs
@@ -180,6 +180,7 @@ pub struct SecretSettings {
 /// The form of `specs`.
 #[derive(JsonSchema)]
 #[serde(untagged)]
+#[schemars(title = "path, or list of paths")]
 #[expect(dead_code, reason = "declares a schema")]
 enum FoldersSection {
     One(Setting<PathBuf>),

@@ -17,6 +17,11 @@ pub(crate) const FIELDS: [(&str, &str, &str); 3] = [
 pub(crate) const MEANING: &str = "Values for the documents of its folder and of the folders below \
     that leave them out; the nearest one wins.";
 
+/// Returns true for a field of a spec that `Defaults` may give.
+pub(crate) fn is_given(name: &Value) -> bool {
+    name == MERCHANT || name == TIMEZONE
+}
+
 /// Returns the JSON Schema below `spec`.
 pub(crate) fn spec_schema() -> Value {
     let fields = FIELDS.map(|(name, kind, meaning)| {

@@ -211,8 +211,16 @@ pub(crate) fn without_mistyped_spec(
 /// The name of the schema that distinguishes by `kind`, and of its file.
 pub const DOCUMENT: &str = "document";
 
+/// Returns the schema below `spec`. It requires no value that `Defaults` may give.
+fn spec_schema(row: &KindRow) -> Value {
+    let mut schema = (row.schema)();
+    let required = schema.get_mut("required").and_then(Value::as_array_mut);
+    required.into_iter().for_each(|names| names.retain(|name| !default_fields::is_given(name)));
+    schema
+}
+
 pub fn of_kind(row: &KindRow) -> Value {
-    let spec = (row.schema)();
+    let spec = spec_schema(row);
     json!({
         "$schema": DRAFT,
         "title": row.name,
@@ -248,7 +256,7 @@ pub fn of_defaults() -> Value {
 
 pub fn document(kinds: &[KindRow]) -> Value {
     let names = || kinds.iter().map(|row| row.name).chain([DEFAULTS]);
-    let specs = kinds.iter().map(|row| (row.name.to_owned(), (row.schema)()));
+    let specs = kinds.iter().map(|row| (row.name.to_owned(), spec_schema(row)));
     let specs = specs.chain([(DEFAULTS.to_owned(), default_fields::spec_schema())]);
     let kind = json!({ "kind": { "const": DEFAULTS } });
     let defaults = json!({ "properties": kind, "required": ["kind"] });

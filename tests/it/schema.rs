@@ -11,7 +11,8 @@ use reckon::config::schema::CONFIG;
 use reckon::config::settings::Config;
 use reckon::kinds::register::KINDS;
 use reckon::render;
-use reckon::spec::header::{DOCUMENT, document, of_kind};
+use reckon::spec::default_fields::DEFAULTS;
+use reckon::spec::header::{DOCUMENT, document, of_defaults, of_kind};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -20,7 +21,11 @@ fn root() -> &'static Path {
 /// Returns every schema, by the name of its file.
 fn schemas() -> Vec<(String, Value)> {
     let kinds = KINDS.iter().map(|row| (row.name.to_owned(), of_kind(row)));
-    let others = [(DOCUMENT.to_owned(), document(KINDS)), (CONFIG.to_owned(), config::schema())];
+    let others = [
+        (DOCUMENT.to_owned(), document(KINDS)),
+        (CONFIG.to_owned(), config::schema()),
+        (DEFAULTS.to_owned(), of_defaults()),
+    ];
     kinds.chain(others).collect()
 }
 
@@ -116,6 +121,7 @@ const EDITS: &[(&str, &str, bool)] = &[
     ("\"125.00 USD\"", "\"125.00\"", false),
     ("bank_account", "source_id: x\n  bank_account", false),
     ("reckon.dev/v1", "reckon.dev/v2", false),
+    ("  merchant: acme\n", "", true),
 ];
 
 #[test]
@@ -126,6 +132,20 @@ fn mistakes_are_seen_and_every_form_of_a_secret_is_allowed() {
         let edited = documents(&good.replace(from, to));
         let found: Vec<String> = edited.iter().flat_map(problems).collect();
         assert_eq!(found.is_empty(), *fits, "{from} -> {to}: {found:?}");
+    }
+}
+
+#[test]
+fn defaults_have_values_and_no_name() {
+    let head = "apiVersion: reckon.dev/v1\nkind: Defaults\n";
+    for (body, fits) in [
+        ("spec: {merchant: acme, timezone: UTC, labels: {team: x}}", true),
+        ("metadata: {name: x}\nspec: {merchant: acme}", false),
+        ("spec: {merchant: acme, amount: 1.00 USD}", false),
+        ("spec: {labels: {team: 1}}", false),
+    ] {
+        let found = problems(&documents(&format!("{head}{body}\n")).remove(0));
+        assert_eq!(found.is_empty(), fits, "{body}: {found:?}");
     }
 }
 

@@ -25,7 +25,7 @@ fn codes(loader: &Loader) -> Vec<String> {
 
 fn tree() -> Tree {
     Tree::new(&[
-        ("m.yaml", &(document("Merchant", "a", "") + "---\n" + &document("Merchant", "b", ""))),
+        ("m.yaml", &(document("Merchant", "a", "") + "---\n" + &*document("Merchant", "b", ""))),
         ("defaults.yaml", &defaults("merchant: a, labels: {team: x, zone: n}")),
         ("own.yaml", &document("Contact", "own", "merchant: b, first_name: x")),
         ("outer.yaml", &document("Contact", "outer", "first_name: x")),
@@ -76,7 +76,7 @@ fn a_change_of_defaults_changes_the_documents_below_and_no_other() {
 #[test]
 fn a_doubt_about_defaults_uses_no_document_that_leaves_a_value_out() {
     for doubt in [
-        defaults("merchant: b, labels: {team: y}") + "---\n" + &defaults("merchant: a"),
+        defaults("merchant: b, labels: {team: y}") + "---\n" + &*defaults("merchant: a"),
         defaults("merchant: b, mercant: a"),
         defaults("merchant: b") + "spec: {}\n",
         "kind: Defaults\nspec: {merchant: [".to_owned(),

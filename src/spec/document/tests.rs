@@ -63,7 +63,7 @@ fn one_pass_reads_what_the_lint_pass_and_the_kind_read() {
         let source = LazySource::new(Arc::from("a.yaml"), &text);
         for slice in split(&text).0 {
             let place = DocumentPlace { file: Arc::from("a.yaml"), line: 1, offset: 0, length: 1 };
-            if let Some((header, spec)) = read_once(&cx, &source, &slice) {
+            if let Some((header, spec, _)) = read_once(&cx, &source, &slice) {
                 let clean = checked(&cx, &source, &slice, header, Some(Ok(spec)), place.clone());
                 let placed = read_with_places(&cx, &source, &slice, place);
                 assert_eq!(format!("{clean:?}"), format!("{placed:?}"));
