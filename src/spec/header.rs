@@ -260,9 +260,9 @@ pub fn document(kinds: &[KindRow]) -> Value {
     let specs = specs.chain([(DEFAULTS.to_owned(), default_fields::spec_schema())]);
     let kind = json!({ "kind": { "const": DEFAULTS } });
     let defaults = json!({ "properties": kind, "required": ["kind"] });
-    let named = json!({ "required": ["metadata"] });
+    let other = json!({ "required": ["metadata"] });
     let bare = json!({ "properties": { "metadata": false } });
-    let choices = [json!({ "if": defaults, "then": bare, "else": named })];
+    let choices = [json!({ "if": defaults, "then": bare, "else": other })];
     let choices: Vec<Value> = choices.into_iter().chain(names().map(choice)).collect();
     let names: Vec<&str> = names().collect();
     json!({

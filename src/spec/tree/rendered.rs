@@ -127,8 +127,8 @@ mod tests {
         let good = document("Merchant", "a", "first_name: x");
         let bad = format!("{good}---\n{}", document("Contact", "jane", "first_nmae: x"));
         let outputs = [Some(good), None, Some(bad)];
-        let renderer = Outputs(Mutex::new(outputs.into_iter().collect()));
-        let rendered = Arc::new(RenderedTree::new(Box::new(renderer)));
+        let program = Outputs(Mutex::new(outputs.into_iter().collect()));
+        let rendered = Arc::new(RenderedTree::new(Box::new(program)));
         let roots = SpecRoots::from("/nowhere").rendered_by(Some(rendered));
         assert_eq!(roots.list("").files.len(), 1, "the first reading uses this run");
         let mut loader = Loader::new(roots, "", cx());
