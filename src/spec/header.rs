@@ -215,7 +215,9 @@ pub const DOCUMENT: &str = "document";
 fn spec_schema(row: &KindRow) -> Value {
     let mut schema = (row.schema)();
     let required = schema.get_mut("required").and_then(Value::as_array_mut);
-    required.into_iter().for_each(|names| names.retain(|name| !default_fields::is_given(name)));
+    if let Some(names) = required {
+        names.retain(|name| !default_fields::is_given(name));
+    }
     schema
 }
 

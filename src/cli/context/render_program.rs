@@ -49,26 +49,26 @@ impl RenderProgram {
     fn run(&self) -> Result<Vec<u8>, String> {
         let mut child = self.start()?;
         let (Some(output), Some(errors)) = (child.stdout.take(), child.stderr.take()) else {
-            return Err(self.kill(&mut child, "has no output"));
+            return Err(kill(&mut child, "has no output"));
         };
         let (output, errors) = (read(output, FILE_BYTES_MAX), read(errors, ERROR_BYTES));
         let slow = format!("took longer than {} s and was stopped", self.time.as_secs());
         let text = match output.recv_timeout(self.time) {
             Ok(Ok(text)) => text,
             Ok(Err(error)) => {
-                return Err(self.kill(&mut child, &format!("cannot be read: {error}")));
+                return Err(kill(&mut child, &format!("cannot be read: {error}")));
             }
-            Err(_) => return Err(self.kill(&mut child, &slow)),
+            Err(_) => return Err(kill(&mut child, &slow)),
         };
         if u64::try_from(text.len()).unwrap_or(u64::MAX) > FILE_BYTES_MAX {
             let long = format!("prints more than {} MiB", FILE_BYTES_MAX >> 20);
-            return Err(self.kill(&mut child, &long));
+            return Err(kill(&mut child, &long));
         }
         match machine::wait_for_end(&mut child, self.time, LOOK) {
             Ok(Some(status)) if status.success() => Ok(text),
             Ok(Some(status)) => Err(failure(status, &errors)),
-            Ok(None) => Err(self.kill(&mut child, &slow)),
-            Err(error) => Err(self.kill(&mut child, &format!("cannot be waited for: {error}"))),
+            Ok(None) => Err(kill(&mut child, &slow)),
+            Err(error) => Err(kill(&mut child, &format!("cannot be waited for: {error}"))),
         }
     }
 
@@ -79,14 +79,6 @@ impl RenderProgram {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.process_group(0).spawn();
         child.map_err(|error| format!("cannot be started: {error}"))
-    }
-
-    /// Kills the program and those that it started, and returns the reason.
-    fn kill(&self, child: &mut Child, why: &str) -> String {
-        // The program may have ended by itself meanwhile.
-        kill_process_group(Pid::from_child(child), Signal::KILL).unwrap_or_default();
-        drop(child.wait());
-        why.to_owned()
     }
 }
 
@@ -103,6 +95,14 @@ impl TreeRenderer for RenderProgram {
             SourceProblem { path, code: "reckon::render::failed", message, help }
         })
     }
+}
+
+/// Kills the program and those that it started, and returns the reason.
+fn kill(child: &mut Child, why: &str) -> String {
+    // The program may have ended by itself meanwhile.
+    kill_process_group(Pid::from_child(child), Signal::KILL).unwrap_or_default();
+    drop(child.wait());
+    why.to_owned()
 }
 
 /// Reads a stream on a thread of its own; of one that is too long, up to the limit.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::base::id::Key;
 use crate::spec::testing::{Tree, document};
 use crate::spec::tree::loader::Loader;
 
@@ -64,7 +65,7 @@ fn a_change_of_defaults_changes_the_documents_below_and_no_other() {
     let mut loader = tree.load();
     tree.write("in/d.yaml", defaults("merchant: a"));
     let touched = loader.reload(&[PathBuf::from("in/d.yaml")]).touched;
-    assert_eq!(touched.iter().map(|key| key.short()).collect::<Vec<_>>(), ["Contact/inner"]);
+    assert_eq!(touched.iter().map(Key::short).collect::<Vec<_>>(), ["Contact/inner"]);
     assert_eq!(contacts(&loader), ["inner a", "outer a", "own b"]);
     tree.remove("in/d.yaml");
     tree.remove("defaults.yaml");

@@ -72,7 +72,7 @@ impl Loader {
     fn name_document(&self, problem: &mut PlacedIssue) {
         let documents = self.files.get(problem.file.as_str()).map(|file| &file.documents);
         let before = documents.iter().flat_map(|all| all.iter());
-        let document = before.filter(|one| one.place.line <= problem.line).last();
+        let document = before.rev().find(|one| one.place.line <= problem.line);
         if let Some(key) = document.and_then(|one| one.key.as_ref()) {
             problem.message = format!("document {}: {}", key.short(), problem.message);
         }

@@ -86,8 +86,8 @@ impl SpecRoots {
         if self.is_rendered() {
             return None;
         }
-        let found = self.folders.iter().enumerate();
-        found.filter_map(|(number, root)| Some((number, below(path, &root.name)?))).next()
+        let mut found = self.folders.iter().enumerate();
+        found.find_map(|(number, root)| Some((number, below(path, &root.name)?)))
     }
 
     /// Returns the path of a file below the folder of this number.
