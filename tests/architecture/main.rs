@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 mod backticks;
 mod folders;
+mod links;
 mod map;
 mod tokens;
 

@@ -29,7 +29,7 @@ fn missing(page: &Path, root: &Path) -> Vec<String> {
 }
 
 /// Returns the documents: ARCHITECTURE.md, README.md, and every page under `docs`.
-fn pages(root: &Path) -> Vec<std::path::PathBuf> {
+pub(crate) fn pages(root: &Path) -> Vec<std::path::PathBuf> {
     let mut pages = vec![root.join("ARCHITECTURE.md"), root.join("README.md")];
     let mut folders = vec![root.join("docs")];
     while let Some(folder) = folders.pop() {
