@@ -35,6 +35,7 @@ mod absent;
 mod adopt;
 mod against;
 mod attach;
+mod book;
 mod canaries;
 mod cli;
 mod exactly_once;

@@ -1,26 +1,11 @@
-//! Every command of the README does what the README shows.
+//! The pages of reference name what exists, and a secret is sealed as its guide shows.
 
 use std::path::Path;
 use std::process::Command;
 
-/// Returns the README's console blocks as (command, output).
-fn sessions(readme: &str) -> Vec<(String, String)> {
-    let mut sessions: Vec<(String, String)> = Vec::new();
-    for block in readme.split("```console\n").skip(1) {
-        let block = block.split("```").next().unwrap_or_default();
-        for line in block.lines() {
-            if let Some(command) = line.strip_prefix("$ ") {
-                sessions.push((command.to_owned(), String::new()));
-            } else if let Some((_, printed)) = sessions.last_mut() {
-                printed.push_str(line);
-                printed.push('\n');
-            }
-        }
-    }
-    sessions
-}
+use crate::support::pages::{Part, parts};
 
-/// Runs a command of the README in a folder.
+/// Runs a command in a folder.
 fn run(folder: &Path, command: &str) -> String {
     let arguments = command.split_whitespace().skip(1);
     let output = Command::new(env!("CARGO_BIN_EXE_reckon"))
@@ -31,28 +16,6 @@ fn run(folder: &Path, command: &str) -> String {
         .expect("the program runs");
     assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
-}
-
-#[test]
-fn a_new_tree_goes_as_the_readme_says() {
-    let readme =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let mut tried = 0;
-    for (command, printed) in sessions(&readme) {
-        let words: Vec<&str> = command.split_whitespace().collect();
-        let offline = ["init", "validate", "plan", "explain", "schema"];
-        if words.first() == Some(&"reckon") && words.get(1).is_some_and(|one| offline.contains(one))
-        {
-            let real = run(folder.path(), &command);
-            assert!(
-                real.starts_with(printed.trim_end()),
-                "{command} prints\n{real}\nnot\n{printed}"
-            );
-            tried += 1;
-        }
-    }
-    assert_eq!(tried, 5, "the README shows init, validate, plan, explain and schema");
 }
 
 #[test]
@@ -74,13 +37,16 @@ fn reckon_yaml_is_explained_and_has_a_schema() {
 }
 
 #[test]
-fn a_secret_is_sealed_as_the_readme_shows() {
+fn a_secret_is_sealed_as_its_guide_shows() {
     use age::secrecy::ExposeSecret;
     use std::io::Write;
-    let readme =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
-    let shown = sessions(&readme).into_iter().find(|(command, _)| command.contains("reckon seal"));
-    let (command, printed) = shown.expect("the README shows it");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/guides/secrets.md");
+    let page = std::fs::read_to_string(file).unwrap();
+    let shown = parts(&page).into_iter().find_map(|part| match part {
+        Part::Command { line, shown } if line.contains("reckon seal") => Some((line, shown)),
+        _ => None,
+    });
+    let (command, printed) = shown.expect("the guide shows it");
     let (value, command) = command.split_once(" | ").expect("the value is piped in");
     let value = value.split_whitespace().last().unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -106,40 +72,6 @@ fn a_secret_is_sealed_as_the_readme_shows() {
     assert!(real.starts_with(&format!("{before}YWdlLWVuY3J5cHRpb24u")), "{real}");
     assert!(real.ends_with(after), "{real}");
     assert!(!real.contains(value));
-}
-
-#[test]
-fn the_mistake_that_the_readme_shows_is_told_as_it_shows_it() {
-    let readme =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
-    let shown = readme.split("```text\n").nth(1).unwrap().split("```").next().unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    run(folder.path(), "reckon init");
-    let specs = folder.path().join("specs/acme.yaml");
-    let text = std::fs::read_to_string(&specs).unwrap();
-    std::fs::write(&specs, text.replace("bank_account:", "bank_acount:")).unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_reckon"))
-        .current_dir(folder.path())
-        .args(["validate"])
-        .output()
-        .expect("the program runs");
-    let real = String::from_utf8(output.stdout).unwrap();
-    assert!(real.contains(shown.trim()), "{real}");
-}
-
-#[test]
-fn every_command_that_the_readme_names_exists() {
-    let readme =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
-    let table = readme.split("## Commands").nth(1).unwrap().split("Exit codes").next().unwrap();
-    let words =
-        table.split('`').skip(1).step_by(2).filter_map(|text| text.split(['[', ' ']).next());
-    let folder = tempfile::tempdir().unwrap();
-    let commands: Vec<&str> = words.filter(|word| !word.starts_with(['/', '-'])).collect();
-    assert!(commands.len() > 8, "{commands:?}");
-    for command in commands {
-        run(folder.path(), &format!("reckon {command} --help"));
-    }
 }
 
 /// Returns the commands of a table's first cell, each with its options: a cell names the group of its commands once.

@@ -113,10 +113,10 @@ fn a_wrong_scenario_says_where_it_is_wrong() {
 }
 
 #[test]
-fn a_scenario_says_what_the_readme_shows() {
+fn a_scenario_says_what_the_guide_shows() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
-    let mut lines = readme
+    let guide = std::fs::read_to_string(root.join("docs/guides/sandbox.md")).unwrap();
+    let mut lines = guide
         .lines()
         .skip_while(|line| !line.starts_with("$ reckon sandbox --plain-http --scenario "));
     let file = lines.next().unwrap().split_whitespace().last().unwrap();

@@ -1,0 +1,39 @@
+//! The pages of the book that a newcomer follows do what they show.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::pages::{Part, Reader, matches, parts};
+
+fn page(name: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()
+}
+
+#[test]
+fn the_five_minute_start_goes_as_its_page_shows() {
+    let tried = Reader::new().play(&page("docs/start.md"));
+    assert!(tried > 12, "{tried} commands");
+}
+
+#[test]
+fn documents_are_written_as_the_guide_shows() {
+    let tried = Reader::new().play(&page("docs/guides/documents.md"));
+    assert!(tried > 5, "{tried} commands");
+}
+
+#[test]
+fn an_output_that_differs_is_seen() {
+    let lines = |text: &'static str| text.lines().collect::<Vec<_>>();
+    let real = lines("12:34:56Z created Invoice/jane 125.00 USD i_7wk7abcdefghijklmnopqr\nlast 5s");
+    assert!(matches(
+        &lines("01:02:03Z created Invoice/jane 125.00 USD i_hXtXV_pzWGfVvVNpYDpHlg\n…\nlast 9s"),
+        &real
+    ));
+    assert!(!matches(&lines("01:02:03Z created Invoice/jane 126.00 USD …\nlast 9s"), &real));
+    assert!(!matches(&lines("01:02:03Z created Invoice/jane …"), &real));
+    let shown =
+        parts("Write `a/b.yaml`:\n\n```yaml\nx: 1\n```\n```console\n$ one two\nthree\n```\n");
+    let file = Part::File { path: "a/b.yaml".to_owned(), text: "x: 1\n".to_owned() };
+    let command = Part::Command { line: "one two".to_owned(), shown: "three\n".to_owned() };
+    assert_eq!(shown, [file, command]);
+}
