@@ -117,6 +117,24 @@ fn the_book_has_each_page_once() {
     assert_eq!(unique, there);
 }
 
+/// Every alert has its part of the runbook.
+#[test]
+fn the_runbook_names_every_alert() {
+    let alerts =
+        fs::read_to_string(Path::new(ROOT).join("contrib/prometheus/alerts.yaml")).unwrap();
+    let runbook = Path::new(ROOT).join("docs/operations/runbook.md");
+    let runbook = fs::read_to_string(runbook).unwrap();
+    let alerts: Vec<&str> =
+        alerts.lines().filter_map(|line| line.trim().strip_prefix("- alert: ")).collect();
+    let missing: Vec<String> = alerts
+        .iter()
+        .filter(|name| !runbook.contains(&format!("| `{name}` | [")))
+        .map(|name| format!("{name} has no row with a link"))
+        .collect();
+    assert_none(&missing);
+    assert!(alerts.len() > 10, "{alerts:?}");
+}
+
 #[test]
 fn a_dead_link_is_seen() {
     let page = Path::new(ROOT).join("docs/introduction.md");

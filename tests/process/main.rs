@@ -51,6 +51,7 @@ mod prune;
 mod readme;
 mod reload;
 mod reports;
+mod runbook;
 mod sandbox_kill;
 mod scenarios;
 mod server;

@@ -75,6 +75,7 @@ fn steady(word: &str) -> String {
     let is_time = bare.ends_with('Z') && bare.contains(':');
     let is_day = bare.len() == 10 && bare.starts_with("202") && bare.contains('-');
     let of_id = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+    let is_intent = bare.strip_prefix("i-").is_some_and(digits);
     let is_hash = bare.len() == 12 && bare.chars().all(|letter| letter.is_ascii_hexdigit());
     let is_id = bare.len() >= 22 && bare.chars().all(of_id);
     match bare.split_once("127.0.0.1:") {
@@ -85,15 +86,15 @@ fn steady(word: &str) -> String {
         None if is_age => "AGE".to_owned(),
         None if is_time => "TIME".to_owned(),
         None if is_day => "DAY".to_owned(),
-        None if is_hash || is_id => "ID".to_owned(),
+        None if is_hash || is_id || is_intent => "ID".to_owned(),
         None => word.to_owned(),
     }
 }
 
-/// Returns the words of a line; the number behind `record` differs in each run.
-fn words(line: &str) -> Vec<String> {
+/// Returns the words of a text; the number behind `record` differs in each run.
+pub(crate) fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
-    for word in line.split_whitespace() {
+    for word in text.split_whitespace() {
         let counts = words.last().is_some_and(|last| last.ends_with("record"));
         words.push(if counts { "N".to_owned() } else { steady(word) });
     }
@@ -131,10 +132,7 @@ pub(crate) struct Reader {
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        if let Some(mut daemon) = self.daemon.take() {
-            drop(daemon.kill());
-            drop(daemon.wait());
-        }
+        self.kill();
     }
 }
 
@@ -147,8 +145,22 @@ impl Reader {
         Self { folder, daemon: None }
     }
 
+    /// Kills the daemon as `kill -9` does.
+    pub(crate) fn kill(&mut self) {
+        if let Some(mut daemon) = self.daemon.take() {
+            drop(daemon.kill());
+            drop(daemon.wait());
+        }
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
+    }
+
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
     }
 
     /// Does all that a page shows, in its order; returns the number of commands.
@@ -156,11 +168,7 @@ impl Reader {
         let parts = parts(page);
         for part in &parts {
             match part {
-                Part::File { path, text } => {
-                    let path = self.path(path);
-                    fs::create_dir_all(path.parent().unwrap()).unwrap();
-                    fs::write(path, text).unwrap();
-                }
+                Part::File { path, text } => self.write(path, text),
                 Part::Command { line, shown } => self.compare(line, shown),
             }
         }
@@ -192,7 +200,7 @@ impl Reader {
     }
 
     /// Starts the daemon on free ports; its output and log go to one file.
-    fn start(&mut self, line: &str) {
+    pub(crate) fn start(&mut self, line: &str) {
         let config = self.path("reckon.yaml");
         let text = fs::read_to_string(&config).unwrap();
         let free = text.replace("127.0.0.1:8700", "127.0.0.1:0").replace(":8780", ":0");
@@ -213,7 +221,7 @@ impl Reader {
         command
     }
 
-    fn run(&self, line: &str) -> String {
+    pub(crate) fn run(&self, line: &str) -> String {
         let mut command = self.shell(line);
         if line.starts_with("reckon events trigger") {
             self.name_the_port();
@@ -229,7 +237,8 @@ impl Reader {
         let addresses: serde_json::Value =
             serde_json::from_str(&read(".reckon/addresses.json")).unwrap();
         let sandbox = addresses["sandbox"].as_str().unwrap();
-        let text = read("reckon.yaml").replace("https://127.0.0.1:0", sandbox);
+        let (scheme, _) = sandbox.split_once("127.0.0.1").unwrap();
+        let text = read("reckon.yaml").replace(&format!("{scheme}127.0.0.1:0"), sandbox);
         fs::write(self.path(REACHED), text).unwrap();
     }
 }
