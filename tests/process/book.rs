@@ -1,9 +1,9 @@
-//! The pages of the book that a newcomer follows do what they show.
+//! The pages of the book that a newcomer follows do what they show, and the README does.
 
 use std::fs;
 use std::path::Path;
 
-use crate::support::pages::{Part, Reader, matches, parts};
+use crate::support::pages::{Part, Reader, copy, matches, parts};
 
 fn page(name: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()
@@ -19,6 +19,21 @@ fn the_five_minute_start_goes_as_its_page_shows() {
 fn documents_are_written_as_the_guide_shows() {
     let tried = Reader::new().play(&page("docs/guides/documents.md"));
     assert!(tried > 5, "{tried} commands");
+}
+
+/// The README runs the tree of the repository.
+#[test]
+fn the_repository_runs_as_the_readme_shows() {
+    let mut reader = Reader::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for folder in ["specs", "scripts", "examples/secrets", "examples/attachments"] {
+        copy(&root.join(folder), &reader.path(folder));
+    }
+    fs::copy(root.join("reckon.yaml"), reader.path("reckon.yaml")).unwrap();
+    let readme = page("README.md");
+    let (before, rest) = readme.split_once("$ cargo test\n").expect("the second command");
+    let tried = reader.play(&format!("{before}{rest}"));
+    assert!(tried >= 2, "{tried} commands");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! `console` block. In the shown output, `…` stands for any lines, or for the rest of its line.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -240,5 +240,19 @@ impl Reader {
         let (scheme, _) = sandbox.split_once("127.0.0.1").unwrap();
         let text = read("reckon.yaml").replace(&format!("{scheme}127.0.0.1:0"), sandbox);
         fs::write(self.path(REACHED), text).unwrap();
+    }
+}
+
+/// Copies a folder of the repository with all that is in it.
+pub(crate) fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let to = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy(&path, &to);
+        } else {
+            fs::copy(&path, to).unwrap();
+        }
     }
 }
