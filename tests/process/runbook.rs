@@ -181,7 +181,10 @@ impl Trouble {
         let lena =
             |at| INVOICE.replace("NAME", &format!("lena-{at}")).replace("AMOUNT", "80.00 USD");
         let many: Vec<String> = (1..15).map(lena).collect();
-        self.reader.write("specs/lena.yaml", &format!("---\n{}", many.join("---\n")));
+        let tree = |some: &[String]| format!("---\n{}", some.join("---\n"));
+        self.reader.write("specs/lena.yaml", &tree(&many[..1]));
+        self.shows("reckon status", "Invoice/lena-1 InDoubt");
+        self.reader.write("specs/lena.yaml", &tree(&many[..]));
         self.shows("reckon status", "next try in");
         self.shows("reckon intents", "the same bytes are sent again");
         self.no_faults().await;
