@@ -1,5 +1,7 @@
-//! `freeze` and `thaw`: stop every change at the service, and let changes go out again.
+//! `freeze` and `thaw`: stop every change at the service, and let changes go out again. What holds
+//! changes back is checked here for other commands.
 
+use crate::base::wording::count_noun;
 use crate::cli::args::resources::FreezeArgs;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::StateSession;
@@ -41,4 +43,15 @@ pub(crate) fn check_not_frozen(overview: &Overview) -> CommandResult<()> {
     let Some(freeze) = &overview.freeze else { return Ok(()) };
     let failure = CommandFailure::attention("reckon::apply::frozen", freeze.to_string());
     Err(failure.help("end the freeze with `reckon thaw`, then apply again; nothing was done"))
+}
+
+/// Fails if the daemon waits for a sync: an `apply` would wait for nothing.
+pub(crate) fn check_no_sync_needed(overview: &Overview) -> CommandResult<()> {
+    if !overview.sync.as_ref().is_some_and(|sync| sync.awaits) {
+        return Ok(());
+    }
+    let changes = count_noun(overview.changes, "change");
+    let what = format!("policy.sync is manual: {changes} of the daemon's documents wait");
+    Err(CommandFailure::attention("reckon::apply::manual", what)
+        .help("review and send them with `reckon sync`; nothing was done"))
 }

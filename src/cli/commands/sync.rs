@@ -1,6 +1,5 @@
 //! `sync`: lets a manual daemon make the service match its documents, after a review of the plan.
 
-use crate::base::wording::count_noun;
 use crate::cli::args::options::SyncArgs;
 use crate::cli::commands::freeze::check_not_frozen;
 use crate::cli::commands::planning::{apply_report, plan};
@@ -10,7 +9,7 @@ use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::remote::Daemon;
 use crate::control::requests::Sync;
 use crate::engine::protocol::query::{EffectsQuery, OverviewQuery, PlanQuery, SettleQuery};
-use crate::engine::protocol::views::{Overview, PlanView};
+use crate::engine::protocol::views::PlanView;
 use crate::model::freeze::SyncResult;
 use crate::render;
 
@@ -52,15 +51,4 @@ async fn record(client: &Daemon, before: &PlanView) -> CommandResult<()> {
 fn no_daemon() -> CommandFailure {
     CommandFailure::environment("reckon::sync::no_daemon", "no daemon runs here")
         .help("start it with `reckon run`, or apply without one: `reckon apply`")
-}
-
-/// Fails if the daemon waits for a sync: an `apply` would wait for nothing.
-pub(crate) fn check_no_sync_needed(overview: &Overview) -> CommandResult<()> {
-    if !overview.sync.as_ref().is_some_and(|sync| sync.awaits) {
-        return Ok(());
-    }
-    let changes = count_noun(overview.changes, "change");
-    let what = format!("policy.sync is manual: {changes} of the daemon's documents wait");
-    Err(CommandFailure::attention("reckon::apply::manual", what)
-        .help("review and send them with `reckon sync`; nothing was done"))
 }

@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, watch};
 use crate::cli::args::options::ApplyArgs;
 use crate::cli::commands::planning::{apply_options, apply_report, plan};
 use crate::cli::commands::signed::approval;
-use crate::cli::commands::{documents, freeze, sync};
+use crate::cli::commands::{documents, freeze};
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::context::selection::{check_paths, scope, unknown_names};
@@ -71,7 +71,7 @@ async fn apply_by_daemon(setup: &Context, client: &Daemon, args: &ApplyArgs) -> 
     }
     let overview = client.send(OverviewQuery).await?;
     freeze::check_not_frozen(&overview)?;
-    sync::check_no_sync_needed(&overview)?;
+    freeze::check_no_sync_needed(&overview)?;
     setup.out.note("the daemon holds the state and applies by itself; waiting for it");
     let before = daemon_plan(client, scope.clone()).await?;
     if !apply_report::confirm(&before, args, setup.out)? {

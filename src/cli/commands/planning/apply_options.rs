@@ -7,9 +7,9 @@
 
 use crate::base::id::Key;
 use crate::cli::args::options::ApplyArgs;
+use crate::cli::commands::freeze;
 use crate::cli::commands::planning::apply_report::first_names;
 use crate::cli::commands::planning::{apply_report, plan};
-use crate::cli::commands::{freeze, sync};
 use crate::cli::context::open::Context;
 use crate::cli::context::sent_tree::{digests, read_tree};
 use crate::cli::context::{machine, selection};
@@ -45,7 +45,7 @@ pub(crate) async fn apply_by_server(
     }
     let overview = server.send(OverviewQuery).await?;
     freeze::check_not_frozen(&overview)?;
-    sync::check_no_sync_needed(&overview)?;
+    freeze::check_no_sync_needed(&overview)?;
     let tree = read_tree(setup)?;
     let differences = compare(server, &tree).await?;
     if !differences.is_none() {
