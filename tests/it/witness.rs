@@ -15,6 +15,7 @@ use reckon::model::record::Record;
 use reckon::sandbox::options::ServiceSurface;
 use reckon::store::disk::traits::{Disk, MemoryDisk};
 use reckon::store::error::OpenReport;
+use reckon::store::index::ordered::{Batch, Index, MemoryIndex};
 use reckon::store::read_model::model::ReadModel;
 use reckon::store::state::open::{StateParts, assemble};
 use reckon::store::vault::key::MasterKey;
@@ -118,7 +119,34 @@ fn fold(world: &World) -> String {
     };
     let assembled = assemble(pieces, &MasterKey::new(KEY), OpenReport::default()).unwrap();
     assembled.journal.verify().unwrap();
-    ReadModel::new(world.index.clone()).digest().unwrap().to_string()
+    digest_of_fold_12(&*world.index)
+}
+
+/// Prefix of the event ledgers in an index.
+const LEDGERS: &[u8] = b"v/l/";
+
+/// Returns the digest as the fold of version 12 had it. Version 13 counts payments in the ledgers of events, and differs in
+/// nothing else.
+fn digest_of_fold_12(index: &dyn Index) -> String {
+    let mut batch = Batch::new();
+    for (key, value) in index.scan(b"").unwrap() {
+        let value = if key.starts_with(LEDGERS) { without_payments(&value) } else { value };
+        batch.put(key, value);
+    }
+    let copy = MemoryIndex::new();
+    copy.apply(batch).unwrap();
+    ReadModel::new(Arc::new(copy)).digest().unwrap().to_string()
+}
+
+fn without_payments(ledger: &[u8]) -> Vec<u8> {
+    let mut fields: ciborium::Value = ciborium::from_reader(ledger).unwrap();
+    let map = fields.as_map_mut().unwrap();
+    let before = map.len();
+    map.retain(|(name, _)| name.as_text() != Some("payments"));
+    assert_eq!(map.len() + 1, before, "one count of payments");
+    let mut bytes = Vec::new();
+    ciborium::into_writer(&fields, &mut bytes).unwrap();
+    bytes
 }
 
 fn counts(world: &World) -> BTreeMap<&'static str, usize> {
