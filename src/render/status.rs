@@ -37,8 +37,8 @@ pub fn text(status: &StatusView, is_live: bool, screen: Screen) -> String {
             push_line!(out, "{}{line}", screen.dim(&format!("{label:LABEL_WIDTH$}")));
         }
     };
-    row("Frozen", frozen(status.overview.freeze.as_ref(), now, screen));
-    row("Sync", sync(status.overview.sync.as_ref(), now, screen));
+    row("Frozen", frozen(status.overview.freeze.as_deref(), now, screen));
+    row("Sync", sync(status.overview.sync.as_deref(), now, screen));
     row("Service", service(&status.overview.traffic, is_live, now, screen));
     row("Resources", resource_counts(status));
     row("Documents", documents(status, screen));

@@ -59,7 +59,9 @@ fn plain(path: &Path) -> PathBuf {
         match part {
             Component::ParentDir => drop(plain.pop()),
             Component::CurDir => {}
-            other => plain.push(other),
+            other @ (Component::Prefix(_) | Component::RootDir | Component::Normal(_)) => {
+                plain.push(other);
+            }
         }
     }
     plain

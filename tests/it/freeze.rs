@@ -8,6 +8,7 @@ use crate::support::requests::Seen;
 use crate::support::shell::{Shell, code, stderr, stdout};
 use crate::support::webhooks::Ears;
 use crate::support::world::World;
+use reckon::config::value::SyncMode;
 use reckon::control::requests::{FreezeAll, Sync};
 use reckon::engine::protocol::input::EngineCommand;
 use reckon::engine::protocol::query::{EngineQuery, Reply};
@@ -77,7 +78,7 @@ async fn a_frozen_state_plans_and_sends_nothing_until_a_person_thaws_it() {
     assert_eq!(changes(&seen), before);
     let engine = world.engine();
     let Reply::Overview(now) = engine.answer(EngineQuery::Overview).unwrap() else { panic!() };
-    assert_eq!(now.freeze, Some(first.clone()));
+    assert_eq!(now.freeze.as_deref(), Some(&first));
     let Reply::Resource(Some(view)) =
         engine.answer(EngineQuery::Resource("Contact/jane-0".parse().unwrap())).unwrap()
     else {
@@ -170,7 +171,7 @@ async fn checksum(ears: &Ears<'_>) -> String {
 async fn a_manual_daemon_sends_what_a_person_saw_and_waits_again_after_each_edit() {
     let (mut world, seen) = world(MERCHANT);
     world.settle().await;
-    world.manual = true;
+    world.sync = SyncMode::Manual;
     world.write(&format!("{MERCHANT}{}", contact("jane")));
     let before = changes(&seen);
     world

@@ -44,7 +44,7 @@ fn a_secret_is_sealed_as_its_guide_shows() {
     let page = std::fs::read_to_string(file).unwrap();
     let shown = parts(&page).into_iter().find_map(|part| match part {
         Part::Command { line, shown } if line.contains("reckon seal") => Some((line, shown)),
-        _ => None,
+        Part::File { .. } | Part::Command { .. } => None,
     });
     let (command, printed) = shown.expect("the guide shows it");
     let (value, command) = command.split_once(" | ").expect("the value is piped in");

@@ -68,7 +68,7 @@ mod tests {
 
     fn answer(input: EngineInput) {
         let EngineInput::Ask(_, reply) = input else { panic!("another input") };
-        reply.send(Reply::Overview(overview())).unwrap();
+        reply.send(Reply::Overview(Box::new(overview()))).unwrap();
     }
 
     /// Starts the reports about an engine; returns its inputs and the states that were sent.

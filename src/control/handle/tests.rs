@@ -8,9 +8,9 @@ use crate::engine::protocol::query::{EngineQuery, OverviewQuery, PlanQuery, Repl
 async fn an_answer_is_the_engine_s_own_and_has_the_query_s_type() {
     let control = engine(|question| {
         assert_eq!(question, EngineQuery::Overview);
-        Reply::Overview(overview())
+        Reply::Overview(Box::new(overview()))
     });
-    assert_eq!(control.ask(EngineQuery::Overview).await, Ok(Reply::Overview(overview())));
+    assert_eq!(control.ask(EngineQuery::Overview).await, Ok(Reply::Overview(Box::new(overview()))));
     assert_eq!(control.ask(OverviewQuery).await, Ok(overview()));
 }
 

@@ -19,7 +19,7 @@ async fn serve_at(below: &str) -> Served {
     let path = folder.path().join(below).join("control.sock");
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let control = engine(|question| match question {
-        EngineQuery::Overview => Reply::Overview(overview()),
+        EngineQuery::Overview => Reply::Overview(Box::new(overview())),
         EngineQuery::Status
         | EngineQuery::Resources(_)
         | EngineQuery::Resource(_)
@@ -69,7 +69,7 @@ async fn told(path: &Path, bytes: &[u8]) -> String {
 async fn what_is_asked_is_answered_one_question_after_another() {
     let served = serve_at("").await;
     let client = connected(&served.path).await;
-    assert_eq!(client.send(EngineQuery::Overview).await, Ok(Reply::Overview(overview())));
+    assert_eq!(client.send(EngineQuery::Overview).await, Ok(Reply::Overview(Box::new(overview()))));
     assert_eq!(client.send(EngineQuery::Settle).await, Ok(Reply::Settled));
 }
 

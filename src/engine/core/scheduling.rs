@@ -81,7 +81,7 @@ impl Engine {
 
     /// Lets changes out, or none of them, as the freeze in force says.
     pub(crate) fn close_or_open_gate(&self) {
-        let reason = self.known_state.holds.freeze().map(|freeze| freeze.to_string());
+        let reason = self.known_state.holds.freeze().map(ToString::to_string);
         self.shared.limiter.set_frozen(reason);
     }
 

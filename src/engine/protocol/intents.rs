@@ -89,7 +89,7 @@ pub struct IntentsView {
     pub unknown_objects: Vec<UnknownObjectView>,
     /// The freeze in force: an effect that would be sent again waits for its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub freeze: Option<Freeze>,
+    pub freeze: Option<Box<Freeze>>,
     /// The last resort, which disowns every unknown object at once; `None` without such an object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_resort: Option<DisownPreview>,

@@ -80,7 +80,7 @@ impl EngineQuery {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
-    Overview(Overview),
+    Overview(Box<Overview>),
     Status(Box<StatusView>),
     Resources(ResourceList),
     Resource(Option<Box<ResourceView>>),
@@ -200,7 +200,7 @@ macro_rules! queries {
 }
 
 queries! {
-    OverviewQuery -> Overview: EngineQuery::Overview, Reply::Overview(view) => view;
+    OverviewQuery -> Overview: EngineQuery::Overview, Reply::Overview(view) => *view;
     StatusQuery -> StatusView: EngineQuery::Status, Reply::Status(view) => *view;
     ResourcesQuery(filter: ResourceFilter) -> Result<ResourceList, Vec<UnknownName>>:
         EngineQuery::Resources(Box::new(filter)),

@@ -140,7 +140,7 @@ pub struct ResourceList {
     pub total: usize,
     /// The freeze in force: no change is sent before its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub freeze: Option<Freeze>,
+    pub freeze: Option<Box<Freeze>>,
     /// The daemon's time: ages are relative to it.
     pub at: DateTime<Utc>,
 }

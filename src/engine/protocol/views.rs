@@ -56,10 +56,10 @@ pub struct Overview {
     pub traffic: TrafficView,
     /// The sync of a manual daemon; left out for an automatic one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sync: Option<SyncView>,
+    pub sync: Option<Box<SyncView>>,
     /// The freeze in force: no change is sent before its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub freeze: Option<Freeze>,
+    pub freeze: Option<Box<Freeze>>,
 }
 
 /// The sync of a daemon with `policy.sync: manual`.
@@ -206,7 +206,7 @@ pub struct PlanView {
     pub against: Option<Box<Against>>,
     /// The freeze in force: nothing of this is sent before its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub freeze: Option<Freeze>,
+    pub freeze: Option<Box<Freeze>>,
     /// Number of resources, settled ones included.
     pub resources: usize,
     /// Every step that is not settled, in dependency order.

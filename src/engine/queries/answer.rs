@@ -34,7 +34,7 @@ const PROBLEMS_SHOWN: usize = 20;
 impl EngineView<'_> {
     pub fn answer(&self, question: EngineQuery) -> EngineResult<Reply> {
         Ok(match question {
-            EngineQuery::Overview => Reply::Overview(self.overview()),
+            EngineQuery::Overview => Reply::Overview(Box::new(self.overview())),
             EngineQuery::Status => Reply::Status(Box::new(self.status()?)),
             EngineQuery::Resources(filter) => match self.resources(&filter) {
                 Ok(list) => Reply::Resources(list),
@@ -94,14 +94,14 @@ impl EngineView<'_> {
             position: head.sequence,
             head: data_encoding::HEXLOWER.encode(&head.hash),
             traffic: self.traffic(),
-            sync: self.known_state.holds.sync_view(),
+            sync: self.known_state.holds.sync_view().map(Box::new),
             freeze: self.view_freeze(),
         }
     }
 
     /// Returns the freeze in force, for a view.
-    pub(crate) fn view_freeze(&self) -> Option<Freeze> {
-        self.known_state.holds.freeze().cloned()
+    pub(crate) fn view_freeze(&self) -> Option<Box<Freeze>> {
+        self.known_state.holds.freeze().cloned().map(Box::new)
     }
 
     /// Counts the resources by class. `failed` of them need a person for their last attempt alone:

@@ -125,5 +125,5 @@ async fn show_one(control: &Control, key: Key) -> PageResult {
         ..AuditRequest::default()
     };
     let trail: AuditTrail = ask_local(control, LocalQuery::Audit(request)).await?;
-    Ok(show(&control, &key.short(), PageSection::Resources, resource::page(&context, &trail)))
+    Ok(show(control, &key.short(), PageSection::Resources, resource::page(&context, &trail)))
 }

@@ -35,7 +35,7 @@ pub struct OperatorPage<'a> {
     pub title: &'a str,
     pub section: Option<PageSection>,
     /// The freeze in force.
-    pub freeze: Option<Freeze>,
+    pub freeze: Option<Box<Freeze>>,
     pub inner: Markup,
 }
 

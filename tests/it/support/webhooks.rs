@@ -12,6 +12,7 @@ use tower::ServiceExt;
 
 use crate::support::world::World;
 use reckon::base::id::{Key, Mode};
+use reckon::config::value::SyncMode;
 use reckon::control::handle::Control;
 use reckon::engine::core::coordinator::RunUntil;
 use reckon::engine::core::retention::Retention;
@@ -62,7 +63,7 @@ impl World {
     ) {
         let mut engine = self.engine();
         engine.start_sweeps();
-        if self.manual {
+        if self.sync == SyncMode::Manual {
             engine.require_sync().unwrap();
         }
         if let Some(keep) = self.keep {

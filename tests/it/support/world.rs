@@ -22,6 +22,7 @@ use reckon::base::secret::Secret;
 use reckon::client::request::{ClientCredentials, ServiceConfig};
 use reckon::client::service_client::Client;
 use reckon::client::transport::{FaultlessWire, Transport};
+use reckon::config::value::SyncMode;
 use reckon::engine::core::coordinator::{Engine, RunUntil};
 use reckon::engine::handles::shared::{
     EngineParts, EngineSettings, EngineShared, PartnerAccess, SecretError, SecretResolver,
@@ -128,8 +129,8 @@ pub(crate) struct World {
     pub(crate) first_look: bool,
     /// True if live applications of a state that began empty wait for a person; false at first.
     pub(crate) cautious_start: bool,
-    /// True if daemons send changes of documents only after a sync; false at first.
-    pub(crate) manual: bool,
+    /// The beginning of changes that documents ask a daemon for; automatic at first.
+    pub(crate) sync: SyncMode,
     /// True if engines follow the sandbox's clock; false at first.
     pub(crate) sandbox_clock: bool,
     /// Recorder of the requests of all engines; `None` at first.
@@ -167,7 +168,7 @@ impl World {
             keep: None,
             first_look: false,
             cautious_start: false,
-            manual: false,
+            sync: SyncMode::Auto,
             sandbox_clock: false,
             seen: None,
             clock,

@@ -186,9 +186,10 @@ impl Reader {
             self.start(&line);
         }
         loop {
-            let real = match starts {
-                true => fs::read_to_string(self.path("output")).unwrap(),
-                false => self.run(&line),
+            let real = if starts {
+                fs::read_to_string(self.path("output")).unwrap()
+            } else {
+                self.run(&line)
             };
             if matches(&lines(shown), &lines(&real)) {
                 return;

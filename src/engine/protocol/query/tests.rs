@@ -58,7 +58,7 @@ fn every_query_reads_back_from_its_written_form() {
 fn replies_read_back_from_their_written_form() {
     let link = SecretLink(Secret::from("https://pay.example/x"));
     for reply in [
-        Reply::Overview(Overview::default()),
+        Reply::Overview(Box::default()),
         Reply::Resource(None),
         Reply::Settled,
         Reply::Allowed(vec![key()]),
@@ -94,10 +94,7 @@ fn only_answers_from_the_files_wait_for_the_files_to_be_read() {
 
 #[test]
 fn a_query_accepts_its_own_reply_and_no_other() {
-    assert_eq!(
-        OverviewQuery::answer(Reply::Overview(Overview::default())),
-        Some(Overview::default())
-    );
+    assert_eq!(OverviewQuery::answer(Reply::Overview(Box::default())), Some(Overview::default()));
     assert_eq!(OverviewQuery::answer(Reply::Settled), None);
     assert_eq!(SettleQuery::answer(Reply::Settled), Some(()));
     assert_eq!(PlanQuery::answer(Reply::Unknown(Vec::new())), None);

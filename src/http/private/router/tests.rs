@@ -96,7 +96,7 @@ fn tokens() -> Tokens {
 /// Answers as an engine that knows one invoice.
 fn answer_to(question: EngineQuery) -> Reply {
     match question {
-        EngineQuery::Overview => Reply::Overview(overview()),
+        EngineQuery::Overview => Reply::Overview(Box::new(overview())),
         EngineQuery::Status => Reply::Status(Box::new(status_view())),
         EngineQuery::Resources(filter) => {
             if let Some(key) = filter.merchant {
