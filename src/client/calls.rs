@@ -28,7 +28,7 @@ pub(crate) struct CallLog {
 
 /// The counts of calls at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CallCounts {
+pub struct CallTotals {
     /// Durations from the permit of the gate to the end of the answer.
     pub times: HistogramCounts,
     pub by_outcome: BTreeMap<String, u64>,
@@ -54,12 +54,12 @@ impl CallLog {
         number.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn counts(&self) -> CallCounts {
+    pub(crate) fn counts(&self) -> CallTotals {
         let Self { times, done, refused, not_sent, in_doubt } = self;
         let numbers =
             [("done", done), ("refused", refused), ("not_sent", not_sent), ("in_doubt", in_doubt)];
         let load =
             |(word, number): (&str, &AtomicU64)| (word.to_owned(), number.load(Ordering::Relaxed));
-        CallCounts { times: times.counts(), by_outcome: numbers.map(load).into() }
+        CallTotals { times: times.counts(), by_outcome: numbers.map(load).into() }
     }
 }

@@ -18,7 +18,7 @@ use rand_core::Rng;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tokio::time::{Instant, sleep};
 
-use crate::client::calls::{CallCounts, CallLog};
+use crate::client::calls::{CallLog, CallTotals};
 use crate::client::classify::CallVerdict;
 use crate::client::limits::{Admission, Breaker, Bucket};
 use crate::model::error_class::ErrorClass;
@@ -168,7 +168,7 @@ impl Limiter {
     }
 
     /// Returns the counts of calls that went out.
-    pub fn calls(&self) -> CallCounts {
+    pub fn calls(&self) -> CallTotals {
         self.calls.counts()
     }
 

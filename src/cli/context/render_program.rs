@@ -35,7 +35,7 @@ pub(crate) struct RenderProgram {
     pub time: Duration,
 }
 
-type Printed = Receiver<io::Result<Vec<u8>>>;
+type PipedOutput = Receiver<io::Result<Vec<u8>>>;
 
 impl RenderProgram {
     pub(crate) fn new(program: PathBuf, arguments: Vec<String>, dir: PathBuf) -> Self {
@@ -106,7 +106,7 @@ fn kill(child: &mut Child, why: &str) -> String {
 }
 
 /// Reads a stream on a thread of its own; of one that is too long, up to the limit.
-fn read(stream: impl Read + Send + 'static, bytes_max: u64) -> Printed {
+fn read(stream: impl Read + Send + 'static, bytes_max: u64) -> PipedOutput {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
@@ -118,7 +118,7 @@ fn read(stream: impl Read + Send + 'static, bytes_max: u64) -> Printed {
 }
 
 /// Describes a failed end by the last lines of the standard error.
-fn failure(status: ExitStatus, errors: &Printed) -> String {
+fn failure(status: ExitStatus, errors: &PipedOutput) -> String {
     let printed = errors.recv_timeout(LOOK.saturating_mul(100));
     let printed = printed.ok().and_then(Result::ok).unwrap_or_default();
     let text = String::from_utf8_lossy(&printed);

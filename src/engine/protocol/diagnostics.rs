@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::base::histogram::HistogramCounts;
 use crate::base::id::{IntentId, Key};
-use crate::client::calls::CallCounts;
+use crate::client::calls::CallTotals;
 use crate::engine::protocol::events::EventsView;
 use crate::engine::protocol::hooks::HooksView;
 use crate::engine::protocol::views::{Overview, ResourceView};
@@ -54,7 +54,7 @@ pub struct Metrics {
     pub possible_orphans: u64,
     /// Calls to the service since the process began.
     #[serde(default)]
-    pub calls: CallCounts,
+    pub calls: CallTotals,
     /// The last time at which nothing was left that could be done; `None` before the first.
     #[serde(default)]
     pub reconciled_at: Option<DateTime<Utc>>,

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use chrono::DateTime;
 
 use crate::base::histogram::HistogramCounts;
-use crate::client::calls::CallCounts;
+use crate::client::calls::CallTotals;
 use crate::control::testing::overview;
 use crate::engine::protocol::diagnostics::EventTotals;
 use crate::model::events::event::EventLedger;
@@ -41,7 +41,7 @@ fn counts() -> Metrics {
             payments: [("Merchant/acme".to_owned(), payments)].into(),
             ..EventTotals::default()
         },
-        calls: CallCounts {
+        calls: CallTotals {
             times: HistogramCounts { within_us: vec![(25_000, 1)], count: 2, total_us: 90_000 },
             by_outcome: [("done".to_owned(), 2)].into(),
         },

@@ -51,7 +51,7 @@ fn bars(months: &[MonthSum]) -> Markup {
     html! {
         svg.bars viewBox=(view) aria-hidden="true" {
             @for (place, one) in months.iter().enumerate() {
-                @let (x, height) = (left(place), bar_height(one.amount, most));
+                @let (x, height) = (left_edge(place), bar_height(one.amount, most));
                 rect x=(x) y=(HEIGHT.saturating_sub(height)) width=(BAR) height=(height) {}
                 text x=(x) y=(HEIGHT.saturating_add(12)) { (one.month.rsplit('-').next().unwrap_or_default()) }
             }
@@ -59,7 +59,7 @@ fn bars(months: &[MonthSum]) -> Markup {
     }
 }
 
-fn left(place: usize) -> i64 {
+fn left_edge(place: usize) -> i64 {
     i64::try_from(place).unwrap_or_default().saturating_mul(STEP).saturating_add(4)
 }
 
