@@ -63,10 +63,10 @@ def by_keyboard(page):
     seen = []
     for _ in range(8):
         page.switch_to.active_element.send_keys(Keys.TAB)
-        one = page.switch_to.active_element
-        outline = page.execute_script("return getComputedStyle(arguments[0]).outlineStyle", one)
-        assert outline == "solid", (one.text, outline)
-        seen.append(one.text)
+        text, outline = page.execute_script(
+            "const one = document.activeElement; return [one.innerText, getComputedStyle(one).outlineStyle]")
+        assert outline == "solid", (text, outline)
+        seen.append(text)
     assert seen[:6] == ["Overview", "Resources", "Plan", "Intents", "Events", "Audit"], seen
     page.get(ADDRESS + "/")
     page.find_element(By.TAG_NAME, "body").send_keys(Keys.TAB)

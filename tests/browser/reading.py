@@ -2,6 +2,7 @@
 
 import base64
 
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.support.ui import WebDriverWait
 
 # Texts that are too faint to read (WCAG 2.2, 1.4.3), each with its colour and the colour behind it.
@@ -53,7 +54,8 @@ CUT = """
   return Math.ceil(inside.getBoundingClientRect().height) - arguments[0].clientHeight;"""
 
 def wait(page, condition, what):
-    WebDriverWait(page, 20, 0.05).until(lambda _: condition(), what)
+    # A live part is replaced while it is read: it is read again.
+    WebDriverWait(page, 20, 0.05, [StaleElementReferenceException]).until(lambda _: condition(), what)
 
 
 def readable(page, pictures, name, frame=None):
