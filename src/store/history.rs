@@ -209,6 +209,11 @@ pub(crate) fn entry_text(record: &Record) -> Option<EntryText<'_>> {
         Record::Suspended(one) => (one.at, "suspended", Some(one.to_string())),
         Record::Resumed { key: _, actor, at } => (*at, "resumed", Some(format!("by {actor}"))),
         Record::TokenAttached(attachment) => attachment_text(attachment),
+        Record::Frozen(one) => {
+            (one.at, "frozen", Some(format!("by {}: {}", one.actor, one.reason)))
+        }
+        Record::Thawed(one) => (one.at, "thawed", Some(format!("by {}", one.actor))),
+        Record::Synced(one) => (one.at, "synced", Some(format!("by {}", one.actor))),
         Record::StateOwner(_)
         | Record::Intent(_)
         | Record::Progress { .. }
@@ -227,9 +232,6 @@ pub(crate) fn entry_text(record: &Record) -> Option<EntryText<'_>> {
         | Record::Restored(_)
         | Record::Compacted(_)
         | Record::Rekeyed(_)
-        | Record::Frozen(_)
-        | Record::Thawed(_)
-        | Record::Synced(_)
         | Record::HooksAcknowledged(_)
         | Record::ScriptsLoaded(_)
         | Record::ScriptForgotten(_)
