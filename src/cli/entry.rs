@@ -14,8 +14,8 @@ use crate::cli::commands::planning::{apply, approve, plan};
 use crate::cli::commands::sandbox::command;
 use crate::cli::commands::waiting::{reconcile, wait};
 use crate::cli::commands::{
-    documents, events, freeze, gateway_actions, get, hook_repl, hook_trials, hooks, import, init,
-    links, new, resources, shell, store, sync, why,
+    documents, events, gateway_actions, get, holds, hook_repl, hook_trials, hooks, import, init,
+    links, new, resources, shell, store, why,
 };
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
@@ -140,9 +140,9 @@ pub(crate) async fn run_command(cli: &Cli, out: Printer) -> CommandResult {
         CliCommand::Approve(args) => approve::run(&setup()?, args).await,
         CliCommand::Suspend(args) => resources::suspend(&setup()?, args).await,
         CliCommand::Resume(args) => resources::resume(&setup()?, args).await,
-        CliCommand::Freeze(args) => freeze::freeze(&setup()?, args).await,
-        CliCommand::Thaw => freeze::thaw(&setup()?).await,
-        CliCommand::Sync(args) => sync::run(&setup()?, args).await,
+        CliCommand::Freeze(args) => holds::freeze(&setup()?, args).await,
+        CliCommand::Thaw => holds::thaw(&setup()?).await,
+        CliCommand::Sync(args) => holds::sync(&setup()?, args).await,
         CliCommand::Import(args) => import::run(&setup()?, args).await,
         CliCommand::Forget(args) => init::forget(&setup()?, args).await,
         CliCommand::Run(args) => Box::pin(run::run(cli, args, out)).await,

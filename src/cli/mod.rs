@@ -23,10 +23,10 @@ pub mod commands {
     pub mod backup;
     pub mod documents;
     pub mod events;
-    pub mod freeze;
     pub mod gateway_actions;
     pub mod gateway_fields;
     pub mod get;
+    pub mod holds;
     pub mod hook_repl;
     pub mod hook_trials;
     pub mod hooks;
@@ -60,7 +60,6 @@ pub mod commands {
         pub mod repository;
     }
     pub mod store;
-    pub mod sync;
     /// Commands that wait for the daemon.
     pub mod waiting {
         pub mod condition;

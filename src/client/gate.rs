@@ -27,7 +27,7 @@ use crate::model::error_class::ErrorClass;
 const POLLS_PART: usize = 4;
 /// A caller that would wait longer than this for a token is refused instead.
 const WAIT_MAX: Duration = Duration::from_mins(1);
-/// The time after which a caller that a freeze stopped asks again; the end of a freeze wakes nobody.
+/// The time after which a caller tries again that a freeze stopped: its end wakes no caller.
 const FROZEN_WAIT: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -289,6 +289,7 @@ impl Client {
         way.prepay().await
     }
 
+    /// Waits until a call may go out; a freeze stops it if it `is_change`.
     pub(crate) async fn enter(
         &self,
         call: &Call,

@@ -28,7 +28,7 @@ use crate::engine::protocol::input::AllowPrune;
 use crate::engine::protocol::payers::{AttachToken, IntakeTerms};
 use crate::engine::protocol::query::{EngineQuery, Reply};
 use crate::model::effect::{Action, RemoteGet};
-use crate::model::freeze::FreezeRequest;
+use crate::model::holds::FreezeRequest;
 use crate::model::operator::{RotationRequest, SuspensionRequest};
 use crate::model::state::credentials::LiveBinding;
 use crate::model::state::drift::{AdoptRequest, ForgetRequest, InventoryRequest};

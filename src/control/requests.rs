@@ -23,7 +23,7 @@ use crate::engine::protocol::query::{Query, Reply};
 use crate::engine::protocol::unknown_names::UnknownName;
 use crate::engine::protocol::views::PlanView;
 use crate::model::effect::{Action, RemoteGet};
-use crate::model::freeze::{FreezeRequest, FreezeResult, SyncResult};
+use crate::model::holds::{FreezeRequest, FreezeResult, SyncResult};
 use crate::model::operator::{
     RotationRequest, SuspensionRequest, SuspensionResult, WebhookAddress,
 };

@@ -7,7 +7,7 @@ pub mod change;
 pub mod effect;
 pub mod error_class;
 pub mod events;
-pub mod freeze;
+pub mod holds;
 pub mod intent;
 pub mod issue;
 pub mod manifest;

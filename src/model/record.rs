@@ -13,7 +13,7 @@ use crate::model::events::hook_run::{
     NotificationAttempt,
 };
 use crate::model::events::scripts::{ScriptForgotten, ScriptsLoaded};
-use crate::model::freeze::{Freeze, SyncGrant, Thaw};
+use crate::model::holds::{Freeze, SyncGrant, Thaw};
 use crate::model::intent::{Intent, IntentProgress, OrphanDismissed};
 use crate::model::operator::{PlanApproval, PlanUse, RotationRecord, Suspension};
 use crate::model::state::credentials::{BindingApproval, CredentialsRefused};

@@ -12,7 +12,7 @@ use crate::engine::protocol::intents::{
     DisownPreview, DisownedView, IntentsView, UnknownObjectView,
 };
 use crate::model::effect::Action;
-use crate::model::freeze::FreezeResult;
+use crate::model::holds::FreezeResult;
 use crate::model::operator::SuspensionResult;
 use crate::model::state::drift::{
     AdoptionReport, ForgetRequest, ForgetResult, ImportOption, InventoryItem,

@@ -37,8 +37,8 @@ pub fn full_text(plan: &PlanView, screen: Screen) -> String {
 
 fn render(plan: &PlanView, is_grouped: bool, screen: Screen) -> String {
     let mut out = String::new();
-    if let Some(freeze) = &plan.freeze {
-        let line = screen.paint(Style::new().red(), &clean(&freeze.sentence()));
+    if let Some(hold) = &plan.hold {
+        let line = screen.paint(Style::new().red(), &clean(&hold.sentence()));
         push_line!(out, "{line}");
     }
     money::push_money(&mut out, plan, screen);

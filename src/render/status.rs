@@ -10,7 +10,7 @@ use crate::engine::protocol::events::ReceiverView;
 use crate::engine::protocol::hooks::HooksView;
 use crate::engine::protocol::next_steps::NextStep;
 use crate::engine::protocol::views::{DownHostView, ResourceView, SyncView, TrafficView};
-use crate::model::freeze::Freeze;
+use crate::model::holds::Freeze;
 use crate::model::manifest::TreeState;
 use crate::render::resource::standing;
 use crate::render::words::{

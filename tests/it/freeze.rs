@@ -11,8 +11,9 @@ use crate::support::world::World;
 use reckon::config::value::SyncMode;
 use reckon::control::requests::{FreezeAll, Sync};
 use reckon::engine::protocol::input::EngineCommand;
-use reckon::engine::protocol::query::{EngineQuery, Reply};
-use reckon::model::freeze::{FreezeRequest, FreezeResult, SyncResult};
+use reckon::engine::protocol::query::{EngineQuery, OverviewQuery, Reply};
+use reckon::engine::protocol::views::Overview;
+use reckon::model::holds::{FreezeRequest, FreezeResult, SyncResult};
 use reckon::sandbox::options::ServiceSurface;
 
 const INVOICE: &str = "contact: jane\n  bank_account: Operating\n  invoice_date: 2030-01-15\n  \
@@ -111,9 +112,7 @@ async fn from_its_answer_on_nothing_leaves_and_what_had_left_is_settled() {
             ears.wait(1_200).await;
             assert_eq!(changes(&seen), left, "a change left during the freeze");
             assert_eq!(world.objects("contacts").len(), left - before);
-            let Ok(Reply::Overview(now)) = ears.control.ask(EngineQuery::Overview).await else {
-                panic!("unexpected response")
-            };
+            let now = overview(ears).await;
             assert_eq!((now.open_intents, now.under_way), (0, 0), "what had left is settled");
             tell(ears, FreezeRequest::Thaw).await;
             ears.wait(120).await;
@@ -160,6 +159,10 @@ async fn sync(ears: &Ears<'_>, checksum: &str) -> SyncResult {
     ears.control.send(Sync(checksum.to_owned()), "uid 7".to_owned()).await.unwrap()
 }
 
+async fn overview(ears: &Ears<'_>) -> Overview {
+    ears.control.ask(OverviewQuery).await.unwrap()
+}
+
 async fn checksum(ears: &Ears<'_>) -> String {
     let Ok(Reply::Plan(plan)) = ears.control.ask(EngineQuery::Plan).await else {
         panic!("unexpected response")
@@ -203,13 +206,17 @@ async fn a_manual_daemon_sends_what_a_person_saw_and_waits_again_after_each_edit
             checksum(ears).await;
             ears.wait(60).await;
             let edited = world.objects("contacts").len();
+            // Another name alone is another document, although its content is the same.
+            let renamed = contact("june").replace("name: june}", "name: juno}");
+            world.write(&format!("{MERCHANT}{}{renamed}", contact("jane")));
+            checksum(ears).await;
+            ears.wait(60).await;
+            assert!(overview(ears).await.sync.unwrap().awaits, "nobody saw the new name");
+            assert_eq!(world.objects("contacts").len(), 2);
             world.write(&format!("{MERCHANT}{}{}", contact("jane"), contact("june")));
             checksum(ears).await;
             ears.wait(60).await;
-            let Ok(Reply::Overview(now)) = ears.control.ask(EngineQuery::Overview).await else {
-                panic!("unexpected response")
-            };
-            let synced = now.sync.unwrap();
+            let synced = overview(ears).await.sync.unwrap();
             assert_eq!((edited, synced.awaits), (2, false), "the synced documents are back");
             assert_eq!(synced.last.unwrap().actor, "uid 7");
         })

@@ -20,7 +20,7 @@ use reckon::engine::protocol::input::{EngineCommand, ScriptSet};
 use reckon::engine::protocol::query::{EngineQuery, Reply};
 use reckon::model::events::event::EventLedger;
 use reckon::model::events::hook_run::ActionOutcome;
-use reckon::model::freeze::FreezeRequest;
+use reckon::model::holds::FreezeRequest;
 use reckon::model::operator::SuspensionRequest;
 use reckon::notify::message::DeliveryResult;
 use reckon::policy::Rights;

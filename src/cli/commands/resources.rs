@@ -26,9 +26,7 @@ use crate::engine::protocol::query::{IntentsQuery, ResourceQuery, StatusQuery};
 use crate::engine::protocol::views::{ResourceView, StandingCounts};
 use crate::http::private::status_body::StatusBody;
 use crate::model::issue::ProblemCounts;
-use crate::model::operator::{
-    REASON_LENGTH_MAX, RemainingSuspension, SuspensionRequest, SuspensionResult,
-};
+use crate::model::operator::{RemainingSuspension, SuspensionRequest, SuspensionResult};
 use crate::render;
 use crate::render::why::EffectHistoryView;
 
@@ -148,12 +146,8 @@ fn unreadable_object(name: &str, why: &str, args: &ResolveArgs) -> CommandFailur
 }
 
 pub(crate) async fn suspend(setup: &Context, args: &SuspendArgs) -> CommandResult {
-    let reason = args.reason.trim().to_owned();
-    if reason.is_empty() || reason.chars().count() > REASON_LENGTH_MAX {
-        let what = format!("--reason is empty or too long: 1 to {REASON_LENGTH_MAX} characters");
-        return Err(CommandFailure::input("reckon::suspend::reason", what)
-            .help("write the reason for the suspension; it is shown beside the resource"));
-    }
+    let help = "write the reason for the suspension; it is shown beside the resource";
+    let reason = selection::parse_reason(&args.reason, "reckon::suspend::reason", help)?;
     let now = SystemClock.now();
     let until = args.until.as_deref().map(|text| selection::parse_end(text, now)).transpose()?;
     let pause = SuspensionRequest::Suspend { key: parse_resource(&args.what)?, reason, until };

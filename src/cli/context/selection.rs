@@ -12,7 +12,7 @@ use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::engine::protocol::unknown_names::UnknownName;
-use crate::model::operator::StepSelection;
+use crate::model::operator::{REASON_LENGTH_MAX, StepSelection};
 
 pub(crate) fn scope(
     setup: &Context,
@@ -104,6 +104,19 @@ fn moment(
     let date = || text.parse::<NaiveDate>().ok();
     let moment = moment.or_else(|| Some(date()?.and_time(NaiveTime::MIN).and_utc()));
     moment.or_else(|| relative(TimeDelta::from_std(parse_duration(text)?).ok()?))
+}
+
+/// Returns a person's reason without the white space around it.
+///
+/// # Errors
+/// It is empty or too long; the failure has this code and help.
+pub(crate) fn parse_reason(text: &str, code: &'static str, help: &str) -> CommandResult<String> {
+    let reason = text.trim().to_owned();
+    if reason.is_empty() || reason.chars().count() > REASON_LENGTH_MAX {
+        let what = format!("--reason is empty or too long: 1 to {REASON_LENGTH_MAX} characters");
+        return Err(CommandFailure::input(code, what).help(help));
+    }
+    Ok(reason)
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ use crate::engine::protocol::resources::ResourceList;
 use crate::engine::protocol::views::{PlanView, ResourceView};
 use crate::http::private::answer::ApiError;
 use crate::http::private::status_body::StatusBody;
-use crate::model::freeze::FreezeResult;
+use crate::model::holds::FreezeResult;
 use crate::model::operator::SuspensionResult;
 use crate::model::state::credentials::BindingApproval;
 use crate::model::state::drift::{AdoptionReport, ForgetResult};

@@ -18,7 +18,7 @@ use crate::engine::view::EngineView;
 use crate::kinds::planning::step::merchant_of;
 use crate::model::events::hook_run::{HooksAcknowledged, HooksReplayed};
 use crate::model::events::scripts::ScriptForgotten;
-use crate::model::freeze::{Freeze, FreezeRequest, FreezeResult, SyncGrant, SyncResult, Thaw};
+use crate::model::holds::{Freeze, FreezeRequest, FreezeResult, SyncGrant, SyncResult, Thaw};
 use crate::model::intent::OrphanDismissed;
 use crate::model::operator::{
     RemainingSuspension, RotationRecord, RotationRequest, RotationStep, Suspension,
@@ -183,7 +183,7 @@ impl EngineView<'_> {
         if present != checksum {
             return Decision::answer(Reply::Sync(SyncResult::Changed(present)));
         }
-        let grant = SyncGrant { tree: self.tree_name(), actor, at: self.shared.now() };
+        let grant = SyncGrant { tree: self.synced_tree(), actor, at: self.shared.now() };
         let records = vec![Record::Synced(Box::new(grant.clone()))];
         Decision::append(records, TaskResult::HoldsChanged, Reply::Sync(SyncResult::Synced(grant)))
     }

@@ -115,7 +115,7 @@ impl Engine {
     /// # Errors
     /// The state cannot be read.
     pub fn require_sync(&mut self) -> EngineResult<()> {
-        let tree = self.view().tree_name();
+        let tree = self.view().synced_tree();
         Ok(self.known_state.holds.set_manual_tree(tree)?)
     }
 

@@ -2,7 +2,7 @@
 //! sync of its present documents.
 
 use crate::engine::protocol::views::SyncView;
-use crate::model::freeze::{Freeze, Hold, SyncGrant};
+use crate::model::holds::{Freeze, Hold, SyncGrant};
 use crate::store::read_model::model::{ReadModel, ReadModelError};
 
 #[derive(Debug)]

@@ -14,7 +14,7 @@ use crate::engine::protocol::payers::{Intake, IntakeLink, PageLink, SubmitToken}
 use crate::engine::protocol::query::{EngineQuery, Reply};
 use crate::model::effect::RemoteGet;
 use crate::model::events::hook_run::Scheduled;
-use crate::model::freeze::FreezeRequest;
+use crate::model::holds::FreezeRequest;
 use crate::model::operator::{RotationRequest, SuspensionRequest};
 use crate::model::state::drift::{AdoptRequest, ForgetRequest, InventoryRequest};
 use crate::model::state::lifecycle::ReleaseRequest;

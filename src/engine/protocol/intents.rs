@@ -14,7 +14,7 @@ use crate::effects::core::row::LostReply;
 use crate::effects::register::effect_row;
 use crate::engine::protocol::views::MoneyView;
 use crate::model::effect::PER_OCCURRENCE;
-use crate::model::freeze::Freeze;
+use crate::model::holds::Freeze;
 use crate::model::intent::{Cause, Intent, IntentState};
 use crate::store::read_model::model::{ReadModel, ReadModelError};
 

@@ -17,7 +17,7 @@ use crate::engine::protocol::payers::{IntakeTerms, SecretLink};
 use crate::engine::protocol::resources::{ListPart, ResourceFilter, ResourceList};
 use crate::engine::protocol::unknown_names::UnknownName;
 use crate::engine::protocol::views::{Overview, PlanView, ResourceView};
-use crate::model::freeze::{FreezeResult, SyncResult};
+use crate::model::holds::{FreezeResult, SyncResult};
 use crate::model::operator::{Rotation, StepSelection, SuspensionResult, WebhookAddress};
 use crate::model::record::Rekeyed;
 use crate::model::state::credentials::{BindingApproval, LiveBinding};

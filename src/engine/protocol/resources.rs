@@ -11,7 +11,7 @@ use serde_with::{DeserializeFromStr, SerializeDisplay};
 use crate::base::id::{Key, Kind, Name};
 use crate::engine::protocol::views::ResourceView;
 use crate::kinds::register;
-use crate::model::freeze::Freeze;
+use crate::model::holds::Hold;
 
 /// Selects resources: those that satisfy every part. An empty filter selects all.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -138,9 +138,9 @@ pub struct ResourceList {
     /// Number of selected resources, listed or not.
     #[serde(default)]
     pub total: usize,
-    /// The freeze in force: no change is sent before its end.
+    /// The reason for which no change of a document is sent now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub freeze: Option<Box<Freeze>>,
+    pub hold: Option<Box<Hold>>,
     /// The daemon's time: ages are relative to it.
     pub at: DateTime<Utc>,
 }

@@ -12,7 +12,7 @@ use crate::base::id::{Key, Mode};
 use crate::engine::protocol::next_steps::{NeedView, NextStep};
 use crate::engine::protocol::payers::PaymentsView;
 use crate::model::change::{LimitExceeded, MonthlyDue, PlannedAction, Removal, Replaced};
-use crate::model::freeze::{Freeze, SyncGrant};
+use crate::model::holds::{Freeze, Hold, SyncGrant};
 use crate::model::issue::{PlacedIssue, ProblemCounts, TreeProblems};
 use crate::model::manifest::{Desired, TreeState};
 use crate::model::plan::Standing;
@@ -204,9 +204,9 @@ pub struct PlanView {
     /// The compared trees, if the plan does not concern the service.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub against: Option<Box<Against>>,
-    /// The freeze in force: nothing of this is sent before its end.
+    /// The reason for which no change of a document is sent now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub freeze: Option<Box<Freeze>>,
+    pub hold: Option<Box<Hold>>,
     /// Number of resources, settled ones included.
     pub resources: usize,
     /// Every step that is not settled, in dependency order.

@@ -20,7 +20,7 @@ use crate::engine::protocol::views::{
 use crate::engine::queries::journal_refs::locate;
 use crate::engine::view::EngineView;
 use crate::model::change::PlannedAction;
-use crate::model::freeze::Freeze;
+use crate::model::holds::Freeze;
 use crate::model::issue::ProblemCounts;
 use crate::model::plan::Standing;
 use crate::model::state::health::{ConditionStatus, ConditionType};

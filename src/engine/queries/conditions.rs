@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use crate::base::clock::timestamp;
 use crate::engine::handles::task_result::TaskFailure;
 use crate::engine::protocol::views::Confidence;
-use crate::model::freeze::Hold;
+use crate::model::holds::Hold;
 use crate::model::intent::{IntentState, OpenIntent};
 use crate::model::operator::Suspension;
 use crate::model::plan::{Reason, Step};

@@ -4,7 +4,7 @@
 use crate::base::id::Key;
 use crate::engine::protocol::next_steps::{NeedView, NextStep};
 use crate::engine::view::EngineView;
-use crate::model::freeze::Hold;
+use crate::model::holds::Hold;
 use crate::model::plan::{Reason, Standing, Step};
 
 /// Levels of needs below a resource, and their number in all.

@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 
 use chrono::TimeDelta;
+use serde_json::json;
 
-use crate::base::hash::{Digest, sha256};
+use crate::base::hash::{Digest, canonical, sha256};
 use crate::base::id::{Key, Mode};
 use crate::engine::handles::shared::EngineResult;
 use crate::engine::limits::rules::{PlanLimitExceeded, SpendBudget, day};
@@ -39,6 +40,15 @@ impl EngineView<'_> {
         let digests = self.known_state.desired().manifests.values();
         let all: Vec<u8> = digests.flat_map(|manifest| *manifest.digest.as_bytes()).collect();
         sha256(&all).to_string().chars().take(16).collect()
+    }
+
+    /// Returns a digest of all documents with their names, and of what is missing: two trees with one
+    /// digest ask for the same. A grant names it, so it is never cut.
+    pub(crate) fn synced_tree(&self) -> String {
+        let desired = self.known_state.desired();
+        let documents = desired.manifests.iter().map(|(key, manifest)| (key, manifest.digest));
+        let parts = (desired.tree_state, documents.collect::<Vec<_>>());
+        sha256(&canonical(&json!(parts))).to_string()
     }
 
     /// Returns every limit that the counted and the planned sums exceed together.

@@ -22,7 +22,7 @@ use crate::engine::view::EngineView;
 use crate::kinds::planning::step::MERCHANT;
 use crate::kinds::register;
 use crate::model::change::PlannedAction;
-use crate::model::freeze::Hold;
+use crate::model::holds::Hold;
 use crate::model::plan::{Reason, Standing, Step};
 use crate::model::state::health::{Payment, Payments};
 use crate::model::state::observed::Observed;
@@ -74,8 +74,8 @@ impl EngineView<'_> {
             }
             total = total.saturating_add(1);
         }
-        let freeze = self.view_freeze();
-        Ok(ResourceList { items, total, freeze, at: self.shared.now() })
+        let hold = self.known_state.holds.present().map(Box::new);
+        Ok(ResourceList { items, total, hold, at: self.shared.now() })
     }
 
     fn is_selected(&self, step: &Step, filter: &ResourceFilter) -> bool {

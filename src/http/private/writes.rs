@@ -25,7 +25,7 @@ use crate::engine::protocol::approvals::{ApprovingPlan, PlanApprovalResult};
 use crate::engine::protocol::query::{ApprovalsQuery, OverviewQuery, SettleQuery};
 use crate::http::private::answer::{self, AppState, json, ok, respond_when_ready};
 use crate::http::private::auth::ApiCaller;
-use crate::model::freeze::{FreezeRequest, FreezeResult, SyncResult};
+use crate::model::holds::{FreezeRequest, FreezeResult, SyncResult};
 use crate::model::operator::{REASON_LENGTH_MAX, SuspensionRequest, SuspensionResult};
 use crate::model::state::credentials::LiveBinding;
 use crate::model::state::lifecycle::ReleaseRequest;

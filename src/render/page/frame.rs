@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, Markup, html};
 
-use crate::model::freeze::Freeze;
+use crate::model::holds::Freeze;
 use crate::render::page::assets::{PAGE_SCRIPT, STYLE_SHEET};
 use crate::render::page::parts::sentence;
 

@@ -16,8 +16,8 @@ const OPEN_STEPS_MAX: usize = 10;
 
 pub fn markdown(plan: &PlanView) -> String {
     let mut out = format!("### {}\n\n", common::plan_summary(plan));
-    if let Some(freeze) = &plan.freeze {
-        push_line!(out, "> **{}**\n", escape_markdown(&freeze.sentence()));
+    if let Some(hold) = &plan.hold {
+        push_line!(out, "> **{}**\n", escape_markdown(&hold.sentence()));
     }
     totals(&mut out, plan);
     due_table(&mut out, plan);

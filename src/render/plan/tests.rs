@@ -50,7 +50,7 @@ fn plan(steps: Vec<StepView>) -> PlanView {
         checksum: "5e1f".to_owned(),
         looked_at: Vec::new(),
         against: None,
-        freeze: None,
+        hold: None,
         resources: 9,
         due: Vec::new(),
         totals: totals(&steps),

@@ -59,8 +59,8 @@ pub fn table(list: &ResourceList, screen: Screen, is_wide: bool) -> String {
     let width = screen.width.filter(|_| !is_wide);
     push_table(&mut out, Screen { width, ..screen }, columns, lines.collect());
     push_line!(out, "\n{}", summary(&list.items));
-    if let Some(freeze) = &list.freeze {
-        push_line!(out, "{}", screen.paint(Style::new().red(), &clean(&freeze.sentence())));
+    if let Some(hold) = &list.hold {
+        push_line!(out, "{}", screen.paint(Style::new().red(), &clean(&hold.sentence())));
     }
     out
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
 use crate::model::events::event::{EventEntry, EventLedger, PartnerWebhook};
-use crate::model::freeze::{Freeze, SyncGrant};
+use crate::model::holds::{Freeze, SyncGrant};
 use crate::model::intent::OpenIntent;
 use crate::model::operator::{PlanUse, StoredApproval, Suspension};
 use crate::model::record::StateOwner;

@@ -247,7 +247,7 @@ fn of_resource(item: Option<&ResourceView>, truth: &Seen) -> Seen {
         let list = ResourceList {
             items: vec![item.clone()],
             total: 1,
-            freeze: None,
+            hold: None,
             at: DateTime::UNIX_EPOCH,
         };
         let table = render::resource::resource_list::table(&list, Screen::PLAIN, false);

@@ -8,9 +8,9 @@ use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 
 use crate::cli::args::options::ApplyArgs;
+use crate::cli::commands::documents;
 use crate::cli::commands::planning::{apply_options, apply_report, plan};
 use crate::cli::commands::signed::approval;
-use crate::cli::commands::{documents, freeze};
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::context::selection::{check_paths, scope, unknown_names};
@@ -70,8 +70,8 @@ async fn apply_by_daemon(setup: &Context, client: &Daemon, args: &ApplyArgs) -> 
             .help("suspend the resource with `reckon suspend`, or stop the daemon first"));
     }
     let overview = client.send(OverviewQuery).await?;
-    freeze::check_not_frozen(&overview)?;
-    freeze::check_no_sync_needed(&overview)?;
+    apply_options::check_not_frozen(&overview)?;
+    apply_options::check_no_sync_needed(&overview)?;
     setup.out.note("the daemon holds the state and applies by itself; waiting for it");
     let before = daemon_plan(client, scope.clone()).await?;
     if !apply_report::confirm(&before, args, setup.out)? {
@@ -93,7 +93,7 @@ async fn daemon_plan(client: &Daemon, scope: StepSelection) -> CommandResult<Pla
 
 async fn apply_here(setup: &Context, args: &ApplyArgs, own: &mut OwnState) -> CommandResult {
     setup.bind(&own.open, None).await?;
-    freeze::check_not_frozen(&own.engine.view().overview())?;
+    apply_options::check_not_frozen(&own.engine.view().overview())?;
     let scope = scope(setup, &args.paths, &args.choice)?;
     own.engine.refresh_accounts().await?;
     approval::record_signed(setup, own).await?;
@@ -259,7 +259,7 @@ async fn apply_saved_here(
 ) -> CommandResult {
     setup.bind(&own.open, None).await?;
     let engine = &mut own.engine;
-    freeze::check_not_frozen(&engine.view().overview())?;
+    apply_options::check_not_frozen(&engine.view().overview())?;
     engine
         .view()
         .check_saved_plan(saved, file)?

@@ -6,8 +6,8 @@
 //! differences.
 
 use crate::base::id::Key;
+use crate::base::wording::count_noun;
 use crate::cli::args::options::ApplyArgs;
-use crate::cli::commands::freeze;
 use crate::cli::commands::planning::apply_report::first_names;
 use crate::cli::commands::planning::{apply_report, plan};
 use crate::cli::context::open::Context;
@@ -22,7 +22,7 @@ use crate::engine::core::coordinator::Engine;
 use crate::engine::protocol::actions::EffectReport;
 use crate::engine::protocol::input::{AllowPrune, EngineCommand};
 use crate::engine::protocol::query::{EffectsQuery, OverviewQuery, ScopedPlanQuery, SettleQuery};
-use crate::engine::protocol::views::PlanView;
+use crate::engine::protocol::views::{Overview, PlanView};
 use crate::model::operator::StepSelection;
 use crate::render;
 
@@ -44,8 +44,8 @@ pub(crate) async fn apply_by_server(
         return Err(local_only("`apply --exclude`", why));
     }
     let overview = server.send(OverviewQuery).await?;
-    freeze::check_not_frozen(&overview)?;
-    freeze::check_no_sync_needed(&overview)?;
+    check_not_frozen(&overview)?;
+    check_no_sync_needed(&overview)?;
     let tree = read_tree(setup)?;
     let differences = compare(server, &tree).await?;
     if !differences.is_none() {
@@ -196,6 +196,15 @@ pub(crate) async fn settle_by_daemon(
     out: Printer,
 ) -> CommandResult<Vec<EffectReport>> {
     record_allowed_by_daemon(client, args, out).await?;
+    await_effects(client, position, out).await
+}
+
+/// Waits until only outside events remain, and prints the effects since a record of the journal.
+pub(crate) async fn await_effects(
+    client: &Daemon,
+    position: u64,
+    out: Printer,
+) -> CommandResult<Vec<EffectReport>> {
     client.send(SettleQuery).await?;
     let done = client.send(EffectsQuery(position)).await?;
     for one in &done {
@@ -234,4 +243,22 @@ pub(crate) fn print_removals(engine: &Engine, out: Printer) {
     if !parts.is_empty() {
         out.note(&format!("Removed: {}", parts.join(", ")));
     }
+}
+
+/// Fails during a freeze: an `apply` would do nothing.
+pub(crate) fn check_not_frozen(overview: &Overview) -> CommandResult<()> {
+    let Some(freeze) = &overview.freeze else { return Ok(()) };
+    let failure = CommandFailure::attention("reckon::apply::frozen", freeze.to_string());
+    Err(failure.help("end the freeze with `reckon thaw`, then apply again; nothing was done"))
+}
+
+/// Fails if the daemon waits for a sync: an `apply` would wait for nothing.
+pub(crate) fn check_no_sync_needed(overview: &Overview) -> CommandResult<()> {
+    if !overview.sync.as_ref().is_some_and(|sync| sync.awaits) {
+        return Ok(());
+    }
+    let changes = count_noun(overview.changes, "change");
+    let what = format!("policy.sync is manual: {changes} of the daemon's documents wait");
+    Err(CommandFailure::attention("reckon::apply::manual", what)
+        .help("review and send them with `reckon sync`; nothing was done"))
 }

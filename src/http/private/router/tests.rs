@@ -48,7 +48,7 @@ fn plan_view() -> PlanView {
         checksum: "5e1f".to_owned(),
         looked_at: Vec::new(),
         against: None,
-        freeze: None,
+        hold: None,
         resources: 0,
         steps: Vec::new(),
         due: Vec::new(),
@@ -106,7 +106,7 @@ fn answer_to(question: EngineQuery) -> Reply {
             Reply::Resources(ResourceList {
                 total: items.len(),
                 items,
-                freeze: None,
+                hold: None,
                 at: DateTime::UNIX_EPOCH,
             })
         }

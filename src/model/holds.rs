@@ -53,7 +53,7 @@ pub enum FreezeResult {
 /// A person's word to make the service match one state of the documents: `sync`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SyncGrant {
-    /// The name of the documents' contents; other contents wait for another word.
+    /// A digest of all documents, names included; other documents wait for another word.
     pub tree: String,
     pub actor: String,
     pub at: DateTime<Utc>,
@@ -71,7 +71,8 @@ pub enum SyncResult {
 }
 
 /// The reason for which effects of documents do not start.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Hold {
     Frozen(Freeze),
     AwaitsSync,
