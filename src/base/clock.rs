@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
+use chrono::{DateTime, NaiveDate, NaiveTime, SecondsFormat, TimeDelta, Utc};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -58,6 +58,18 @@ impl Clock for VirtualClock {
 /// Formats as UTC ISO 8601 with milliseconds and `Z`, as the service does (service-facts, 17).
 pub fn timestamp(time: &DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::Millis, true)
+}
+
+/// Parses a moment as it is written, the beginning of a date, or a duration, which `relative` turns
+/// into a moment.
+pub fn parse_moment(
+    text: &str,
+    relative: impl FnOnce(TimeDelta) -> Option<DateTime<Utc>>,
+) -> Option<DateTime<Utc>> {
+    let moment = text.parse::<DateTime<Utc>>().ok();
+    let date = || text.parse::<NaiveDate>().ok();
+    let moment = moment.or_else(|| Some(date()?.and_time(NaiveTime::MIN).and_utc()));
+    moment.or_else(|| relative(TimeDelta::from_std(parse_duration(text)?).ok()?))
 }
 
 /// Parses a duration: a number and one unit of `ms`, `s`, `m`, `h`, `d` and `w`.

@@ -6,6 +6,7 @@ pub mod listener;
 pub mod private {
     pub mod answer;
     pub mod auth;
+    pub mod events;
     pub mod resources;
     pub mod router;
     pub mod status_body;

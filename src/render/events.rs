@@ -1,5 +1,7 @@
 //! Renders the gateway's events, and the state of their receivers.
 
+pub mod list;
+
 use crate::base::money::{Currency, Money};
 use crate::base::wording::count_noun;
 use crate::engine::protocol::events::{
@@ -7,18 +9,25 @@ use crate::engine::protocol::events::{
 };
 use crate::engine::protocol::hooks::{ActionView, FailedActionView, FailedRunView, HooksView};
 use crate::model::events::hook_run::ActionOutcome;
-use crate::model::remote_object::{Freshness, RemoteObject};
-use crate::render::table::{Column, Line, push_table};
+use crate::model::remote_object::RemoteObject;
+use crate::render::events::list::freshness_word;
 use crate::render::words::{Screen, clean, or_not_known, push_line};
 
-pub fn text(view: &EventsView, screen: Screen) -> String {
+pub fn text(view: &EventsView, is_filtered: bool, screen: Screen) -> String {
     let mut out = String::new();
     if view.items.is_empty() {
-        push_line!(out, "No event of the gateway is known yet.");
+        let all = "No event of the gateway is known yet.";
+        push_line!(out, "{}", if is_filtered { "No verified event fits." } else { all });
     } else {
-        let columns = ["CREATED", "TYPE", "OBJECT", "STATUS", "EVENT"].map(Column::new);
-        let lines = view.items.iter().map(|item| Line::from(row_cells(item).to_vec()));
-        push_table(&mut out, screen, &columns, lines.collect());
+        let now = view.at.as_deref().and_then(|at| at.parse().ok());
+        list::push_events(&mut out, screen, &view.items, now);
+    }
+    if let Some(searched) = view.searched {
+        let events = count_noun(searched, "event");
+        push_line!(
+            out,
+            "The search ended after the newest {events}; name a --merchant to search further back."
+        );
     }
     let title = |text: &str| format!("\n{}", screen.bold(text));
     titled(&mut out, &title("Posted, not yet verified:"), &view.waiting, post_row);
@@ -49,15 +58,6 @@ fn titled<T>(out: &mut String, title: &str, items: &[T], render: impl Fn(&mut St
 fn ignored_webhook(out: &mut String, one: &IgnoredView) {
     let (reference, reason) = (clean(&one.reference), clean(&one.reason));
     push_line!(out, "  {reference}  {}: {reason}", one.at);
-}
-
-/// Renders events one below the other, the newest last.
-pub fn event_lines(items: &[EventView], screen: Screen) -> String {
-    let mut out = String::new();
-    for item in items.iter().rev() {
-        push_line!(out, "{}  {}", screen.dim(&row_cells(item).join("  ")), clean(&item.merchant));
-    }
-    out
 }
 
 pub fn resync_result(read: &[ResyncedEvents], since: &str) -> String {
@@ -164,7 +164,7 @@ pub fn event_detail(event: &EventView) -> String {
     say("merchant", clean(&event.merchant));
     say("type", or_not_known(event.kind.as_deref()));
     say("created", event.created.clone().unwrap_or_else(|| "not known".to_owned()));
-    say("status", standing_word(event).to_owned());
+    say("status", freshness_word(event).to_owned());
     say("received", format!("{}, {}", event.first, post_count(event.posts)));
     if let Some(object) = &event.object {
         say("object", object_text(object));
@@ -187,17 +187,6 @@ fn post_row(out: &mut String, post: &EventView) {
     push_line!(out, "  {id}  {merchant}, {} ({})", post.first, post_count(post.posts));
 }
 
-fn row_cells(item: &EventView) -> [String; 5] {
-    let object = item.object.as_ref().map(object_text).unwrap_or_default();
-    [
-        item.created.clone().unwrap_or_default(),
-        item.kind.as_deref().map(clean).unwrap_or_default(),
-        object,
-        standing_word(item).to_owned(),
-        clean(&item.id),
-    ]
-}
-
 fn object_text(object: &RemoteObject) -> String {
     let status = object.status.as_deref().map(clean).unwrap_or_default();
     let currency =
@@ -205,18 +194,6 @@ fn object_text(object: &RemoteObject) -> String {
     let money = object.amount.zip(currency);
     let money = money.map(|(minor, currency)| format!(" {}", Money::new(minor, currency)));
     format!("{} {status}{}", clean(&object.id), money.unwrap_or_default()).trim_end().to_owned()
-}
-
-fn standing_word(item: &EventView) -> &'static str {
-    match (item.freshness, item.status.as_str()) {
-        (Some(Freshness::Newer), _) => "new",
-        (Some(Freshness::Same), _) => "duplicate",
-        (Some(Freshness::Older), _) => "older",
-        (Some(Freshness::Undecided), _) => "undecided",
-        (None, "forged") => "forged",
-        (None, "other_mode") => "other mode",
-        (None, _) => "not verified",
-    }
 }
 
 fn receiver_line(receiver: &ReceiverView) -> String {
@@ -246,7 +223,10 @@ fn receiver_line(receiver: &ReceiverView) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::protocol::event_filter::EventState;
+    use crate::engine::protocol::events::EventHooks;
     use crate::model::events::event::EventLedger;
+    use crate::model::remote_object::Freshness;
 
     fn event(id: &str, standing: Option<Freshness>, stands: &str) -> EventView {
         EventView {
@@ -261,6 +241,13 @@ mod tests {
             first: "2026-11-22T10:00:01.000Z".to_owned(),
             about: vec!["recurringcharge/rent".to_owned()],
             object: None,
+            hooks: standing.map(|_| EventHooks {
+                state: EventState::NotDone,
+                acting: 0,
+                done: 2,
+                not_done: 1,
+                failed: Vec::new(),
+            }),
         }
     }
 
@@ -268,6 +255,8 @@ mod tests {
     fn events_are_told_with_what_they_are_worth() {
         let ledger = EventLedger { verified: 2, forged: 1, stale: 1, ..EventLedger::default() };
         let view = EventsView {
+            at: Some("2026-11-22T13:30:00.000Z".to_owned()),
+            searched: Some(5000),
             receivers: vec![ReceiverView {
                 merchant: "merchant/acme".to_owned(),
                 age_seconds: Some(9),
@@ -283,7 +272,7 @@ mod tests {
             forged: vec![event("evt_x", None, "forged")],
             ignored: Vec::new(),
         };
-        insta::assert_snapshot!(text(&view, Screen::PLAIN));
+        insta::assert_snapshot!(text(&view, false, Screen::PLAIN));
         insta::assert_snapshot!(event_detail(&event("evt_1", Some(Freshness::Older), "told")));
     }
 }

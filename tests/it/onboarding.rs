@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use reckon::base::secret::Secret;
+use reckon::engine::protocol::events::EventsWanted;
 use reckon::engine::protocol::query::{EngineQuery, Reply};
 use reckon::render::words::Screen;
 use reckon::store::disk::traits::Disk;
@@ -105,7 +106,7 @@ async fn what_comes_twice_or_too_late_or_from_strangers_changes_nothing() {
     // Closes K17: ignored webhooks are listed with their reason, and counted.
     let facts = ReadModel::new(world.index.clone());
     assert_eq!(facts.ignored_webhooks().unwrap(), 2);
-    let wanted = reckon::engine::protocol::events::EventsWanted { merchant: None, most: 10 };
+    let wanted = EventsWanted { most: 10, ..EventsWanted::default() };
     let asked = world.engine().answer(EngineQuery::Events(wanted));
     let view = match asked {
         Ok(Reply::Events(view)) => Some(view),

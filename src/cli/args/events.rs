@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand};
 
+use crate::engine::protocol::event_filter::EventState;
+
 /// Subcommands of `events`.
 #[derive(Debug, Subcommand)]
 pub enum EventsCommand {
@@ -57,6 +59,30 @@ pub struct EventsListArgs {
     /// The number of events.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub limit: usize,
+    #[command(flatten)]
+    pub filter: EventFilterArgs,
+}
+
+/// Conditions of `events list` and `events tail`.
+#[derive(Debug, Args)]
+pub struct EventFilterArgs {
+    /// Only events of these types, such as `transaction.failed`, or whose types begin with these
+    /// words, such as `transaction`.
+    #[arg(long = "type", value_name = "TYPE", value_delimiter = ',')]
+    pub kinds: Vec<String>,
+    /// Only events whose verification or hooks have one of these states.
+    #[arg(long = "status", value_name = "STATUS", value_delimiter = ',')]
+    pub states: Vec<EventState>,
+    /// Only events about one of these resources.
+    #[arg(long = "resource", value_name = "KIND/NAME")]
+    pub resources: Vec<String>,
+    /// Only events since a moment such as 2026-11-30T12:00:00Z, a date, or a time before now such
+    /// as 7d.
+    #[arg(long, value_name = "T")]
+    pub since: Option<String>,
+    /// Only events until a moment, a date, or a time before now.
+    #[arg(long, value_name = "T")]
+    pub until: Option<String>,
 }
 
 /// Arguments of `events urls`.

@@ -11,14 +11,17 @@ use serde_json::{Map, Value, json};
 use crate::base::clock::{Clock, SystemClock, timestamp};
 use crate::base::id::{Key, Mode};
 use crate::base::wording::{self, count_verb};
-use crate::cli::args::events::{EventsCommand, EventsListArgs, ResyncArgs, TriggerArgs};
+use crate::cli::args::events::{
+    EventFilterArgs, EventsCommand, EventsListArgs, ResyncArgs, TriggerArgs,
+};
 use crate::cli::args::output::Output;
 use crate::cli::commands::sandbox::env::control;
-use crate::cli::commands::{gateway_actions, links};
+use crate::cli::commands::{gateway_actions, get, links};
 use crate::cli::context::open::Context;
 use crate::cli::context::{machine, selection};
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::control::requests::{Dismiss, Replay, Resync};
+use crate::engine::protocol::event_filter::{EventFilter, EventFilterError, EventFilterText};
 use crate::engine::protocol::events::{EventsView, EventsWanted, ResyncEvents, ResyncedEvents};
 use crate::engine::protocol::query::{EventQuery, EventsQuery, HooksQuery};
 use crate::render;
@@ -31,7 +34,8 @@ pub(crate) async fn run(setup: &Context, command: &EventsCommand) -> CommandResu
         EventsCommand::Urls(args) => links::urls(setup, args).await,
         EventsCommand::List(args) => {
             let view = newest_events(setup, args).await?;
-            setup.out.finish(&view, || render::events::text(&view, setup.out.screen))
+            let is_filtered = !filter(&args.filter)?.is_empty();
+            setup.out.finish(&view, || render::events::text(&view, is_filtered, setup.out.screen))
         }
         EventsCommand::Show { id } => show(setup, id).await,
         EventsCommand::Failed { ack: Some(id), .. } => acknowledge(setup, id).await,
@@ -51,8 +55,21 @@ pub(crate) async fn run(setup: &Context, command: &EventsCommand) -> CommandResu
 
 async fn newest_events(setup: &Context, args: &EventsListArgs) -> CommandResult<EventsView> {
     let merchant = args.merchant.as_deref().map(gateway_actions::merchant).transpose()?;
-    let wanted = EventsWanted { merchant, most: args.limit };
+    let wanted = EventsWanted { merchant, most: args.limit, filter: filter(&args.filter)? };
     setup.query(EventsQuery(wanted)).await
+}
+
+fn filter(args: &EventFilterArgs) -> CommandResult<EventFilter> {
+    let EventFilterArgs { kinds, states, resources, since, until } = args;
+    let resources = resources.iter().map(|key| get::parse_resource_or_action(key));
+    let resources = resources.collect::<CommandResult<Vec<_>>>()?;
+    let (since, until) = (since.as_deref(), until.as_deref());
+    let text = EventFilterText { kinds, since, until, ..EventFilterText::default() };
+    let parsed = text.parse(SystemClock.now()).map_err(|why| {
+        let EventFilterError { code, message, help } = why;
+        CommandFailure::input(code, message).help(help)
+    })?;
+    Ok(EventFilter { states: states.clone(), resources, ..parsed })
 }
 
 async fn show(setup: &Context, id: &str) -> CommandResult {
@@ -171,7 +188,9 @@ async fn tail(setup: &Context, args: &EventsListArgs) -> CommandResult {
                 }
             }
             Output::Text | Output::Markdown => {
-                setup.out.text(&render::events::event_lines(&view.items, setup.out.screen))?;
+                setup
+                    .out
+                    .text(&render::events::list::event_lines(&view.items, setup.out.screen))?;
             }
         }
         tokio::select! {

@@ -3,9 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 
-use crate::base::clock::parse_duration;
+use crate::base::clock::parse_moment;
 use crate::base::wording::nearest;
 use crate::cli::args::resources::ChoiceArgs;
 use crate::cli::context::machine;
@@ -80,7 +80,7 @@ pub(crate) fn parse_since(text: &str, now: DateTime<Utc>) -> CommandResult<DateT
         CommandFailure::input("reckon::since", format!("{text:?} is {what}"))
             .help("write a moment such as 2026-11-30T12:00:00Z, a date, or a time before now: 90m, 12h, 7d, 2w")
     };
-    let moment = moment(text, |time| now.checked_sub_signed(time));
+    let moment = parse_moment(text, |time| now.checked_sub_signed(time));
     let moment = moment.ok_or_else(|| wrong("not a time"))?;
     if moment > now { Err(wrong("in the future")) } else { Ok(moment) }
 }
@@ -91,19 +91,9 @@ pub(crate) fn parse_end(text: &str, now: DateTime<Utc>) -> CommandResult<DateTim
         CommandFailure::input("reckon::suspend::until", format!("{text:?} is {what}"))
             .help("write a moment such as 2026-11-30T12:00:00Z, a date, or a time from now: 90m, 12h, 3d, 2w")
     };
-    let moment = moment(text, |time| now.checked_add_signed(time));
+    let moment = parse_moment(text, |time| now.checked_add_signed(time));
     let moment = moment.ok_or_else(|| wrong("not a time"))?;
     if moment <= now { Err(wrong("in the past")) } else { Ok(moment) }
-}
-
-fn moment(
-    text: &str,
-    relative: impl FnOnce(TimeDelta) -> Option<DateTime<Utc>>,
-) -> Option<DateTime<Utc>> {
-    let moment = text.parse::<DateTime<Utc>>().ok();
-    let date = || text.parse::<NaiveDate>().ok();
-    let moment = moment.or_else(|| Some(date()?.and_time(NaiveTime::MIN).and_utc()));
-    moment.or_else(|| relative(TimeDelta::from_std(parse_duration(text)?).ok()?))
 }
 
 /// Returns a person's reason without the white space around it.

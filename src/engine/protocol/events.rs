@@ -6,19 +6,42 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::Key;
+use crate::engine::protocol::event_filter::{EventFilter, EventState};
 use crate::model::events::event::{EventLedger, Via};
 use crate::model::remote_object::{Freshness, RemoteObject};
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventsWanted {
     pub merchant: Option<Key>,
     /// Largest number of events, the newest ones.
     pub most: usize,
+    #[serde(default)]
+    pub filter: EventFilter,
+}
+
+/// The state of an event's hooks, with the numbers of their actions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EventHooks {
+    pub state: EventState,
+    /// Actions that are not settled.
+    pub acting: usize,
+    pub done: usize,
+    /// Actions that ended without being done, acknowledged or not.
+    pub not_done: usize,
+    /// Scripts whose runs failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<String>,
 }
 
 /// Events, and the state of their receiver.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EventsView {
+    /// The time of the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// The number of events that were searched, if the search ended before the oldest one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub searched: Option<usize>,
     pub receivers: Vec<ReceiverView>,
     /// A message if the receiver was absent for a while before this process began.
     pub away: Option<String>,
@@ -72,6 +95,9 @@ pub struct EventView {
     /// The resources that it concerns.
     pub about: Vec<String>,
     pub object: Option<RemoteObject>,
+    /// The state of its hooks, once it is verified.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hooks: Option<EventHooks>,
 }
 
 /// The lists to read, and from which time.

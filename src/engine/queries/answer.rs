@@ -125,7 +125,7 @@ impl EngineView<'_> {
     }
 
     pub(crate) fn status(&self) -> EngineResult<StatusView> {
-        let receivers = EventsWanted { merchant: None, most: 0 };
+        let receivers = EventsWanted { most: 0, ..EventsWanted::default() };
         let problems = self.known_state.files.problems();
         let shown = problems.shown.len().min(PROBLEMS_SHOWN);
         let (first, rest) = problems.shown.split_at_checked(shown).unwrap_or_default();

@@ -9,8 +9,9 @@ use crate::engine::handles::shared::EngineResult;
 use crate::engine::protocol::events::{
     EventView, EventsView, EventsWanted, IgnoredView, ReceiverView,
 };
+use crate::engine::queries::event_list::event_view;
 use crate::engine::view::EngineView;
-use crate::model::events::event::{EventEntry, EventStatus, PartnerWebhook};
+use crate::model::events::event::PartnerWebhook;
 
 /// Span of the partner's webhook retries: 25, ten minutes apart (partner-api, Delivery rules, 3).
 const SENDER_TRIES_FOR: TimeDelta = TimeDelta::minutes(250);
@@ -25,28 +26,24 @@ fn ignored_view(one: PartnerWebhook) -> IgnoredView {
 impl EngineView<'_> {
     /// Returns events, newest first, and the state of their receiver.
     pub(crate) fn events(&self, wanted: &EventsWanted) -> EngineResult<EventsView> {
-        let mut view = EventsView { away: self.absence_message(), ..EventsView::default() };
+        let at = Some(timestamp(&self.shared.now()));
+        let mut view = EventsView { at, away: self.absence_message(), ..EventsView::default() };
         let merchants = self.snapshot().merchants();
         let chosen = |merchant: &&Key| wanted.merchant.as_ref().is_none_or(|one| one == *merchant);
-        for merchant in merchants.iter().filter(chosen) {
-            let facts = &self.shared.facts;
+        let merchants: Vec<&Key> = merchants.iter().filter(chosen).collect();
+        for merchant in &merchants {
             view.receivers.push(self.receiver(merchant)?);
-            let newest = facts.events_newest(merchant, wanted.most)?;
-            self.views(merchant, newest, &mut view.items)?;
-            let waiting = facts.events_waiting(merchant, wanted.most)?;
-            self.views(merchant, waiting, &mut view.waiting)?;
-            let forged = facts.events_forged(merchant, wanted.most)?;
-            self.views(merchant, forged, &mut view.forged)?;
+            self.list_posts(wanted, merchant, &mut view)?;
         }
-        if wanted.merchant.is_none() {
+        if wanted.merchant.is_none() && wanted.filter.is_empty() {
             let ignored = self.shared.facts.newest_ignored_webhooks(wanted.most)?;
             view.ignored = ignored.into_iter().map(ignored_view).collect();
         }
-        view.items.sort_by(|one, other| other.created.cmp(&one.created));
-        view.items.truncate(wanted.most);
+        self.list_events(wanted, &merchants, &mut view)?;
         Ok(view)
     }
 
+    /// Returns one event, with the state of its hooks once it is verified.
     pub(crate) fn event(&self, id: &str) -> EngineResult<Option<EventView>> {
         for merchant in self.snapshot().merchants() {
             if let Some(entry) = self.shared.facts.event(&merchant, id)? {
@@ -54,14 +51,6 @@ impl EngineView<'_> {
             }
         }
         Ok(None)
-    }
-
-    fn views(&self, merchant: &Key, ids: Vec<String>, to: &mut Vec<EventView>) -> EngineResult<()> {
-        for id in ids {
-            let entry = self.shared.facts.event(merchant, &id)?;
-            to.extend(entry.map(|entry| event_view(merchant, &id, &entry)));
-        }
-        Ok(())
     }
 
     fn receiver(&self, merchant: &Key) -> EngineResult<ReceiverView> {
@@ -109,29 +98,6 @@ fn span(span: TimeDelta) -> String {
     }
 }
 
-fn event_view(merchant: &Key, id: &str, entry: &EventEntry) -> EventView {
-    let (stands, told) = match &entry.status {
-        EventStatus::Waiting => ("waiting", None),
-        EventStatus::OtherMode => ("other_mode", None),
-        EventStatus::Forged => ("forged", None),
-        EventStatus::Verified(told) => ("told", Some(told)),
-    };
-    let about = told.into_iter().flat_map(|told| &told.resources);
-    EventView {
-        merchant: merchant.short(),
-        id: id.to_owned(),
-        kind: told.map(|told| told.kind.clone()),
-        created: told.map(|told| timestamp(&told.created)),
-        status: stands.to_owned(),
-        freshness: told.map(|told| told.freshness),
-        via: told.map(|told| told.via),
-        posts: entry.posts,
-        first: timestamp(&entry.first),
-        about: about.map(Key::short).collect(),
-        object: told.and_then(|told| told.object.clone()),
-    }
-}
-
 #[cfg(test)]
 #[expect(clippy::arithmetic_side_effects, reason = "an overflow fails the test")]
 mod tests {
@@ -143,7 +109,7 @@ mod tests {
     fn away(minutes: i64) -> Option<String> {
         let mut fixture = StateFixture::with_documents(&[]);
         fixture.event_schedule.away = Some((now() - TimeDelta::minutes(minutes), now()));
-        let wanted = EventsWanted { merchant: None, most: 10 };
+        let wanted = EventsWanted { most: 10, ..EventsWanted::default() };
         fixture.view().events(&wanted).unwrap().away
     }
 
@@ -160,7 +126,11 @@ mod tests {
     fn a_receiver_without_events_has_no_age_and_another_merchant_no_receiver() {
         let fixture = StateFixture::with_documents(&[]);
         let receivers = |merchant: Option<Key>| {
-            fixture.view().events(&EventsWanted { merchant, most: 10 }).unwrap().receivers
+            fixture
+                .view()
+                .events(&EventsWanted { merchant, most: 10, ..EventsWanted::default() })
+                .unwrap()
+                .receivers
         };
         let [own] = &receivers(Some(merchant()))[..] else { panic!("no receiver") };
         assert_eq!((own.age_seconds, own.lag_seconds), (None, None));

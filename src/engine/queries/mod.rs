@@ -2,6 +2,7 @@
 
 pub mod answer;
 pub mod conditions;
+pub mod event_list;
 pub mod events;
 pub mod intents;
 pub mod journal_refs;

@@ -122,7 +122,7 @@ async fn newest_events(
 ) -> PageResult {
     let limit = asked.ok().and_then(|Query(asked)| asked.limit);
     let most = limit.unwrap_or(ITEMS_SHOWN).clamp(1, EVENTS_MAX);
-    let view = ask(&control, EventsQuery(EventsWanted { merchant: None, most })).await?;
+    let view = ask(&control, EventsQuery(EventsWanted { most, ..EventsWanted::default() })).await?;
     let hooks = ask(&control, HooksQuery).await?;
     let effects = control.feed().map(|feed| feed.newest_effects(ITEMS_SHOWN)).unwrap_or_default();
     let more = most.saturating_mul(4).min(EVENTS_MAX);

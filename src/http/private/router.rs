@@ -8,7 +8,7 @@
 mod tests;
 
 use axum::body::Bytes;
-use axum::extract::{DefaultBodyLimit, Query, State};
+use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use axum::routing::{get, post};
@@ -16,28 +16,21 @@ use axum::{Extension, Router, middleware};
 use tokio::sync::watch::Receiver;
 use tower_http::limit::RequestBodyLimitLayer;
 
-use crate::base::id::Key;
 use crate::control::handle::Control;
 use crate::control::protocol::{
     CONTROL_PATH, ControlError, ControlRequest, REQUEST_BYTES_MAX, VERSION, VERSION_HEADER,
 };
 use crate::engine::protocol::diagnostics::{Metrics, StatusView};
-use crate::engine::protocol::events::EventsWanted;
-use crate::engine::protocol::query::{
-    EventsQuery, IntentsQuery, MetricsQuery, PlanQuery, StatusQuery,
-};
+use crate::engine::protocol::query::{IntentsQuery, MetricsQuery, PlanQuery, StatusQuery};
 use crate::http::page;
 use crate::http::private::answer::{AppState, ok, refuse, respond, respond_when_ready};
 use crate::http::private::auth::{ApiCaller, Tokens};
 use crate::http::private::status_body::StatusBody;
-use crate::http::private::{answer, auth, resources, watch, writes};
+use crate::http::private::{answer, auth, events, resources, watch, writes};
 use crate::render;
 
 /// Bytes of a request's body, at most, except for the requests of commands.
 const BODY_BYTES_MAX: usize = 64 * 1024;
-/// Events in an answer by default, and at most.
-const EVENTS_SHOWN: usize = 50;
-const EVENTS_SHOWN_MAX: usize = 1000;
 
 /// Returns the private listener's routes. A request must carry its peer's address as
 /// [`axum::extract::ConnectInfo`], or it is refused.
@@ -55,7 +48,7 @@ pub fn router(control: Control, ready: Receiver<bool>, tokens: Tokens) -> Router
         .route("/api/v1/resources/{kind}/{namespace}/{name}", get(resources::one))
         .route("/api/v1/plan", get(plan))
         .route("/api/v1/intents", get(intents))
-        .route("/api/v1/events", get(events))
+        .route("/api/v1/events", get(events::list))
         .route("/api/v1/watch", get(watch::watch))
         .merge(writes::routes())
         .merge(page::routes::routes(control.clone()))
@@ -107,24 +100,6 @@ async fn plan(State(door): State<AppState>) -> Response {
 
 async fn intents(State(door): State<AppState>) -> Response {
     door.respond(IntentsQuery, |intents| ok(&intents)).await
-}
-
-#[derive(serde::Deserialize)]
-struct EventsParameters {
-    limit: Option<usize>,
-    merchant: Option<String>,
-}
-
-/// Answers the gateway's events, newest first, and the status of their receiver.
-async fn events(State(door): State<AppState>, Query(asked): Query<EventsParameters>) -> Response {
-    let merchant = asked.merchant.map(|name| format!("Merchant/{name}").parse::<Key>()).transpose();
-    let merchant = match merchant {
-        Ok(merchant) => merchant,
-        Err(why) => return answer::bad_key(&why.to_string()),
-    };
-    let most = asked.limit.unwrap_or(EVENTS_SHOWN).min(EVENTS_SHOWN_MAX);
-    let wanted = EventsQuery(EventsWanted { merchant, most });
-    door.respond(wanted, |events| ok(&events)).await
 }
 
 /// Answers one control request in the name of its token: the same as over the socket.

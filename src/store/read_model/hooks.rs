@@ -175,6 +175,16 @@ impl ReadModel {
         Ok((due, next))
     }
 
+    /// Returns the failed hook runs of an event.
+    pub fn failed_runs_of(&self, merchant: &Key, event: &str) -> ReadResult<Vec<FailedHook>> {
+        HOOKS_FAILED.under((merchant, event)).list(self)
+    }
+
+    /// Returns the listed failed actions of a merchant's events, oldest first.
+    pub fn failed_actions_of(&self, merchant: &Key) -> ReadResult<Vec<FailedAction>> {
+        FAILED_ACTIONS.under(merchant).list(self)
+    }
+
     /// Returns the failed hook runs of an event, of all merchants.
     pub fn failed_of(&self, event: &str) -> ReadResult<Vec<FailedHook>> {
         let mut failed = Vec::new();

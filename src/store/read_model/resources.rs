@@ -122,6 +122,10 @@ table_reads! {
     fn sync_grant() -> Option<SyncGrant> = SYNC.get(());
     fn state_owner() -> Option<StateOwner> = BINDING.get(());
     fn event(merchant: &Key, id: &str) -> Option<EventEntry> = EVENTS.get((merchant, id));
+    /// Returns the id of the event that became known as the merchant's `number`-th one; `None` if
+    /// it was dropped.
+    fn event_numbered(merchant: &Key, number: u64) -> Option<String> =
+        EVENT_NUMBERS.get((merchant, number));
     /// Returns true if the same malformed body was posted before.
     fn knows_malformed(merchant: &Key, digest: &Digest) -> bool =
         EVENTS_MALFORMED.has((merchant, digest));
@@ -275,15 +279,6 @@ impl ReadModel {
         let forged = EVENTS_FORGED.under(merchant);
         let entries = self.scan_from(forged.prefix(), None, most)?;
         entries.iter().map(|(key, _)| forged.parse(key)).collect()
-    }
-
-    /// Returns the ids of a merchant's events as they became known, newest first.
-    pub fn events_newest(&self, merchant: &Key, most: usize) -> ReadResult<Vec<String>> {
-        let mut ids = Vec::new();
-        for number in (1..=self.event_ledger(merchant)?.verified).rev().take(most) {
-            ids.extend(EVENT_NUMBERS.get(self, (merchant, number))?);
-        }
-        Ok(ids)
     }
 }
 

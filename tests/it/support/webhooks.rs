@@ -125,7 +125,7 @@ impl Ears<'_> {
 
     /// Returns the newest events, and the state of the receivers.
     pub(crate) async fn events(&self) -> EventsView {
-        let wanted = EventsWanted { merchant: None, most: 1000 };
+        let wanted = EventsWanted { most: 1000, ..EventsWanted::default() };
         let reply = self.control.ask(EngineQuery::Events(wanted)).await.unwrap();
         let Reply::Events(view) = reply else { panic!("unexpected response") };
         *view

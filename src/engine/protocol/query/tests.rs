@@ -20,7 +20,11 @@ fn queries() -> Vec<EngineQuery> {
         EngineQuery::Resource(key()),
         EngineQuery::Metrics,
         EngineQuery::Intents,
-        EngineQuery::Events(EventsWanted { merchant: Some(key()), most: 7 }),
+        EngineQuery::Events(EventsWanted {
+            merchant: Some(key()),
+            most: 7,
+            ..EventsWanted::default()
+        }),
         EngineQuery::Event("evt_1".to_owned()),
         EngineQuery::Hooks,
         EngineQuery::ScriptResource("Contact/jane".to_owned()),
