@@ -22,6 +22,7 @@ pub mod args {
 pub mod commands {
     pub mod backup;
     pub mod documents;
+    pub mod event_detail;
     pub mod events;
     pub mod gateway_actions;
     pub mod gateway_fields;

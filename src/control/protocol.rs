@@ -188,6 +188,8 @@ pub enum LocalQuery {
         /// True if the whole journal is to be verified.
         verify: bool,
     },
+    /// One event with its history; null if this state does not know it.
+    Event(String),
     /// A part of the audit trail.
     Audit(AuditRequest),
     /// The events verified since this time, as scripts see them, and their results.
@@ -278,7 +280,11 @@ impl LocalQuery {
         match self {
             // Events hold names and addresses.
             Self::Urls | Self::Intake { .. } | Self::Past(_) => true,
-            Self::PlanOf(..) | Self::Compare(_) | Self::Why { .. } | Self::Audit(_) => false,
+            Self::PlanOf(..)
+            | Self::Compare(_)
+            | Self::Why { .. }
+            | Self::Event(_)
+            | Self::Audit(_) => false,
         }
     }
 }

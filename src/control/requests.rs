@@ -16,6 +16,7 @@ use crate::engine::protocol::actions::{
 };
 use crate::engine::protocol::approvals::{ApproveLive, ApprovingPlan, PlanApprovalResult};
 use crate::engine::protocol::diagnostics::{LocalReply, StateReply};
+use crate::engine::protocol::event_detail::EventDetail;
 use crate::engine::protocol::events::{ResyncEvents, ResyncedEvents};
 use crate::engine::protocol::input::{AllowPrune, EngineCommand};
 use crate::engine::protocol::payers::{AttachToken, IntakeTerms, SecretLink, SubmitToken};
@@ -179,6 +180,9 @@ requests! {
         Reply::Local(LocalReply(value)) => serde_json::from_value(value).ok();
     pub IntakeUrl(method: Key, terms: IntakeTerms, days: u16) -> String:
         ControlRequest::Local(Box::new(LocalQuery::Intake { key: method, terms, days })),
+        Reply::Local(LocalReply(value)) => serde_json::from_value(value).ok();
+    pub ShowEvent(id: String) -> Option<EventDetail>:
+        ControlRequest::Local(Box::new(LocalQuery::Event(id))),
         Reply::Local(LocalReply(value)) => serde_json::from_value(value).ok();
     pub PastEvents(since: chrono::DateTime<chrono::Utc>) -> Vec<PastEvent>:
         ControlRequest::Local(Box::new(LocalQuery::Past(since))),

@@ -1,6 +1,7 @@
 //! The daemon's HTTP server: the private API, the public addresses, the connections.
 
 pub mod connection_limits;
+pub mod event_parameters;
 pub mod listener;
 /// The API for operators and pipelines.
 pub mod private {
@@ -16,6 +17,7 @@ pub mod private {
 /// The page for people.
 pub mod page {
     pub mod audit;
+    pub mod events;
     pub mod resources;
     pub mod respond;
     pub mod routes;

@@ -1,17 +1,15 @@
 //! Renders the gateway's events, and the state of their receivers.
 
+pub mod detail;
 pub mod list;
 
-use crate::base::money::{Currency, Money};
 use crate::base::wording::count_noun;
 use crate::engine::protocol::events::{
     EventView, EventsView, IgnoredView, ReceiverView, ResyncedEvents,
 };
 use crate::engine::protocol::hooks::{ActionView, FailedActionView, FailedRunView, HooksView};
 use crate::model::events::hook_run::ActionOutcome;
-use crate::model::remote_object::RemoteObject;
-use crate::render::events::list::freshness_word;
-use crate::render::words::{Screen, clean, or_not_known, push_line};
+use crate::render::words::{Screen, clean, push_line};
 
 pub fn text(view: &EventsView, is_filtered: bool, screen: Screen) -> String {
     let mut out = String::new();
@@ -156,25 +154,6 @@ fn failed_action(out: &mut String, one: &FailedActionView) {
     push_line!(out, "    {}", one.help);
 }
 
-/// Renders one event with all unsealed fields.
-pub fn event_detail(event: &EventView) -> String {
-    let mut out = String::new();
-    let mut say = |name: &str, value: String| push_line!(out, "{name:<9} {value}");
-    say("event", clean(&event.id));
-    say("merchant", clean(&event.merchant));
-    say("type", or_not_known(event.kind.as_deref()));
-    say("created", event.created.clone().unwrap_or_else(|| "not known".to_owned()));
-    say("status", freshness_word(event).to_owned());
-    say("received", format!("{}, {}", event.first, post_count(event.posts)));
-    if let Some(object) = &event.object {
-        say("object", object_text(object));
-    }
-    if !event.about.is_empty() {
-        say("about", event.about.join(", "));
-    }
-    out
-}
-
 fn post_count(posts: u32) -> String {
     match posts {
         0 => "in the list of events".to_owned(),
@@ -185,15 +164,6 @@ fn post_count(posts: u32) -> String {
 fn post_row(out: &mut String, post: &EventView) {
     let (id, merchant) = (clean(&post.id), clean(&post.merchant));
     push_line!(out, "  {id}  {merchant}, {} ({})", post.first, post_count(post.posts));
-}
-
-fn object_text(object: &RemoteObject) -> String {
-    let status = object.status.as_deref().map(clean).unwrap_or_default();
-    let currency =
-        object.currency.as_deref().and_then(|currency| currency.parse::<Currency>().ok());
-    let money = object.amount.zip(currency);
-    let money = money.map(|(minor, currency)| format!(" {}", Money::new(minor, currency)));
-    format!("{} {status}{}", clean(&object.id), money.unwrap_or_default()).trim_end().to_owned()
 }
 
 fn receiver_line(receiver: &ReceiverView) -> String {
@@ -222,9 +192,13 @@ fn receiver_line(receiver: &ReceiverView) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
+    use crate::engine::protocol::event_detail::{EventDelivery, EventDetail, EventVerification};
     use crate::engine::protocol::event_filter::EventState;
     use crate::engine::protocol::events::EventHooks;
+    use crate::engine::protocol::next_steps::NextStep;
     use crate::model::events::event::EventLedger;
     use crate::model::remote_object::Freshness;
 
@@ -251,6 +225,52 @@ mod tests {
         }
     }
 
+    fn detail() -> EventDetail {
+        let data = json!({"id": "t1", "status": "FAILED", "reference": "a\u{1b}[31m"});
+        let action = json!({"name": "stop", "verb": "suspend", "fields": {"key": "Contact/default/jane"}, "due": null,
+            "state": "refused", "message": "not allowed", "settled": "2026-11-22T10:00:05.000Z", "key": "Action/hook-1",
+            "effects": [{"intent": "i-000012", "effect": "charge.create", "state": "refused",
+                "at": "2026-11-22T10:00:05.000Z"}],
+            "attempts": [{"at": "2026-11-22T10:00:03.000Z", "started": true}]});
+        let run = |tries: u32, outcome: &str, more: Value| {
+            let mut run = json!({"at": "2026-11-22T10:00:02.000Z", "record": 9, "script": "answers",
+                "function": "on_event", "outcome": outcome, "tries": tries, "message": null, "again": null,
+                "log": ["seen"], "log_omitted": 3, "reads": null, "operations": null, "stored": [], "actions": []});
+            let Value::Object(more) = more else { panic!() };
+            run.as_object_mut().unwrap().extend(more);
+            run
+        };
+        let failed = run(
+            1,
+            "failed",
+            json!({"message": "no such field (line 3)", "again": "2026-11-22T10:00:32.000Z"}),
+        );
+        let reads = json!([{"read": "transaction", "arguments": "\"t1\""}]);
+        let done = run(
+            2,
+            "done",
+            json!({"reads": reads, "operations": 40, "stored": ["count"], "actions": [action]}),
+        );
+        EventDetail {
+            event: event("evt_1", Some(Freshness::Older), "told"),
+            at: "2026-11-22T13:30:00.000Z".to_owned(),
+            data,
+            verified: Some(EventVerification {
+                at: "2026-11-22T10:00:01.000Z".to_owned(),
+                without_hooks: false,
+            }),
+            deliveries: vec![EventDelivery {
+                at: "2026-11-22T10:00:00.000Z".to_owned(),
+                record: 7,
+                other_mode: false,
+            }],
+            runs: serde_json::from_value(json!([failed, done])).unwrap(),
+            replays: Vec::new(),
+            not_known: vec!["the times of some posts are not known".to_owned()],
+            next: vec![NextStep::new("acknowledge the action", "reckon events failed --ack evt_1")],
+        }
+    }
+
     #[test]
     fn events_are_told_with_what_they_are_worth() {
         let ledger = EventLedger { verified: 2, forged: 1, stale: 1, ..EventLedger::default() };
@@ -273,6 +293,6 @@ mod tests {
             ignored: Vec::new(),
         };
         insta::assert_snapshot!(text(&view, false, Screen::PLAIN));
-        insta::assert_snapshot!(event_detail(&event("evt_1", Some(Freshness::Older), "told")));
+        insta::assert_snapshot!(detail::text(&detail(), Screen::PLAIN));
     }
 }

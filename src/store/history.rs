@@ -26,7 +26,7 @@ use crate::model::state::observed::Observation;
 use crate::model::state::orphan::{MissingDocumentChange, UnknownObjectsFound};
 use crate::model::state::token_attachment::TokenAttachment;
 use crate::store::error::StoreResult;
-use crate::store::journal::chain::Head;
+use crate::store::journal::chain::{Head, JournalRecord};
 use crate::store::journal::read::{JournalReader, JournalSet};
 use crate::store::writer::core::{decode, decoded};
 
@@ -110,6 +110,17 @@ impl JournalSet {
             add_record(&mut story, stands, decode(record.sequence, &record.body)?);
         }
         Ok(story)
+    }
+
+    /// Returns the records of these sequences, ascending, and the sequences that a compaction
+    /// dropped.
+    pub fn decoded(&self, sequences: &[u64]) -> StoreResult<(Vec<(u64, Record)>, Vec<u64>)> {
+        let (picked, dropped) = self.retry_while_moving(|| self.pick(sequences))?;
+        let record = |record: &JournalRecord| -> StoreResult<(u64, Record)> {
+            Ok((record.sequence, decode(record.sequence, &record.body)?))
+        };
+        let records = picked.records.iter().map(record).collect::<StoreResult<Vec<_>>>()?;
+        Ok((records, dropped))
     }
 
     /// Returns the events verified since `since`, up to this head, with their runs. Records that a

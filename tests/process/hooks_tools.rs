@@ -98,6 +98,26 @@ fn events(folder: &Path, count: usize) -> Vec<String> {
     })
 }
 
+/// Checks that one event is shown with its run and the action that waits, and is found by both.
+fn shows_what_became_of_an_event(path: &Path, id: &str) {
+    let (code, shown) = printed(path, &["events", "show", id]);
+    assert_eq!(code, Some(0), "{shown}");
+    let run = &shown["runs"][0];
+    assert_eq!((&run["script"], &run["outcome"]), (&json!("count"), &json!("done")), "{shown}");
+    assert!(run["reads"].to_string().contains("Merchant/acme"), "{shown}");
+    let action = &run["actions"][0];
+    assert_eq!((&action["name"], &action["state"]), (&json!("stop"), &json!("open")), "{shown}");
+    assert_eq!(shown["hooks"]["state"], "acting", "{shown}");
+    let (_, data) = printed(path, &["events", "show", id, "--data"]);
+    assert_eq!((&data["amount"], &data), (&json!(700), &shown["data"]));
+    assert!(!data.to_string().contains("424242424242"), "{data}");
+    let filter = ["--status", "acting", "--type", "transaction", "--since", "1h"];
+    let (_, found) = printed(path, &[&["events", "list"][..], &filter].concat());
+    assert_eq!(found["items"].as_array().map(Vec::len), Some(2), "{found}");
+    let (_, none) = printed(path, &["events", "list", "--status", "failed"]);
+    assert_eq!(none["items"], json!([]));
+}
+
 #[test]
 fn scripts_on_disk_are_tried_on_what_is_known_and_held_against_what_was_done() {
     let folder = tempfile::tempdir().unwrap();
@@ -111,6 +131,8 @@ fn scripts_on_disk_are_tried_on_what_is_known_and_held_against_what_was_done() {
     events(path, 1);
     charge(&daemon.service, 800);
     let ids = events(path, 2);
+
+    shows_what_became_of_an_event(path, &ids[0]);
 
     // Reads repeat the answers of the original run, although the count has changed since.
     let (code, same) = printed(path, &["hooks", "diff"]);

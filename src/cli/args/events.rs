@@ -13,12 +13,9 @@ pub enum EventsCommand {
     Urls(UrlsArgs),
     /// List the gateway's newest events, and the status of their receiver.
     List(EventsListArgs),
-    /// Show one event.
-    Show {
-        /// The service's id of the event.
-        #[arg(value_name = "ID")]
-        id: String,
-    },
+    /// Show one event: its data, its verification, its posts, each run of a script with its log,
+    /// reads and actions, and what became of the actions.
+    Show(EventsShowArgs),
     /// List hooks that failed for good, actions that were not done, actions that wait, and retries.
     #[command(alias = "dead")]
     Failed {
@@ -61,6 +58,17 @@ pub struct EventsListArgs {
     pub limit: usize,
     #[command(flatten)]
     pub filter: EventFilterArgs,
+}
+
+/// Arguments of `events show`.
+#[derive(Debug, Args)]
+pub struct EventsShowArgs {
+    /// The service's id of the event.
+    #[arg(value_name = "ID")]
+    pub id: String,
+    /// Print only the record that the event shows, as JSON, without secret and personal values.
+    #[arg(long)]
+    pub data: bool,
 }
 
 /// Conditions of `events list` and `events tail`.

@@ -16,14 +16,14 @@ use crate::cli::args::events::{
 };
 use crate::cli::args::output::Output;
 use crate::cli::commands::sandbox::env::control;
-use crate::cli::commands::{gateway_actions, get, links};
+use crate::cli::commands::{event_detail, gateway_actions, get, links};
 use crate::cli::context::open::Context;
 use crate::cli::context::{machine, selection};
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::control::requests::{Dismiss, Replay, Resync};
 use crate::engine::protocol::event_filter::{EventFilter, EventFilterError, EventFilterText};
 use crate::engine::protocol::events::{EventsView, EventsWanted, ResyncEvents, ResyncedEvents};
-use crate::engine::protocol::query::{EventQuery, EventsQuery, HooksQuery};
+use crate::engine::protocol::query::{EventsQuery, HooksQuery};
 use crate::render;
 use crate::scripting::language::names::EVENTS;
 
@@ -37,7 +37,7 @@ pub(crate) async fn run(setup: &Context, command: &EventsCommand) -> CommandResu
             let is_filtered = !filter(&args.filter)?.is_empty();
             setup.out.finish(&view, || render::events::text(&view, is_filtered, setup.out.screen))
         }
-        EventsCommand::Show { id } => show(setup, id).await,
+        EventsCommand::Show(args) => event_detail::show(setup, args).await,
         EventsCommand::Failed { ack: Some(id), .. } => acknowledge(setup, id).await,
         EventsCommand::Failed { ack_script: Some(script), .. } => {
             acknowledge_all(setup, script).await
@@ -70,17 +70,6 @@ fn filter(args: &EventFilterArgs) -> CommandResult<EventFilter> {
         CommandFailure::input(code, message).help(help)
     })?;
     Ok(EventFilter { states: states.clone(), resources, ..parsed })
-}
-
-async fn show(setup: &Context, id: &str) -> CommandResult {
-    let event = setup.query(EventQuery(id.to_owned())).await?;
-    let event = event.ok_or_else(|| unknown_event(format!("there is no event {id}")))?;
-    setup.out.finish(&event, || render::events::event_detail(&event))
-}
-
-pub(crate) fn unknown_event(why: String) -> CommandFailure {
-    CommandFailure::input("reckon::events::unknown", why)
-        .help("list the newest events with `reckon events list`")
 }
 
 /// Lists what failed, was not done or waits. Exits with 3 if a person has to act.

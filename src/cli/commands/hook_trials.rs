@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use crate::base::clock::{Clock, SystemClock, timestamp};
 use crate::base::id::Key;
 use crate::cli::args::events::{HooksDiffArgs, HooksTryArgs};
-use crate::cli::commands::events::unknown_event;
+use crate::cli::commands::event_detail::unknown_event;
 use crate::cli::commands::hooks::{check_script, load_valid};
 use crate::cli::commands::why::{journal_failure, open_journals};
 use crate::cli::context::open::Context;

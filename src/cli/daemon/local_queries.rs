@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use serde::Serialize;
 
 use crate::base::folder_location::FolderLocation;
-use crate::cli::commands::{hook_trials, links, why};
+use crate::cli::commands::{event_detail, hook_trials, links, why};
 use crate::cli::context::git::tracked::TrackedSpecs;
 use crate::cli::context::git::tree::{self, TempTree};
 use crate::cli::context::open::Context;
@@ -144,6 +144,9 @@ impl LocalQueries for DaemonQueries {
             LocalQuery::Compare(theirs) => self.compare(&theirs).and_then(json_reply),
             LocalQuery::Why { what, verify } => {
                 why::of_daemon(&self.setup, &self.shared, &what, verify).and_then(json_reply)
+            }
+            LocalQuery::Event(id) => {
+                event_detail::of_state(&self.setup, &self.shared, &id).and_then(json_reply)
             }
             LocalQuery::Audit(request) => self.audit(&request).and_then(json_reply),
             LocalQuery::Past(since) => {

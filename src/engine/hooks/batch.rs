@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::engine::handles::shared::EngineResult;
-use crate::engine::hooks::context::{BatchContext, StartedRun, WorkItem};
+use crate::engine::hooks::context::{BatchContext, FailedRun, StartedRun, WorkItem};
 use crate::model::events::hook::HookRun;
 use crate::model::events::scripts::ScriptValuesSize;
 use crate::model::record::Record;
@@ -84,7 +84,7 @@ impl HookBatch {
 
     pub(crate) fn fail(&mut self, pace: StretchLimits) -> EngineResult<()> {
         if self.is_open(pace, Instant::now())? {
-            self.close(Err("there is no thread to run it on".to_owned()), pace);
+            self.close(Err(FailedRun::of("there is no thread to run it on")), pace);
         }
         Ok(())
     }
@@ -112,7 +112,7 @@ impl HookBatch {
         Ok(self.open.is_some())
     }
 
-    fn close(&mut self, ended: Result<HookRun, String>, pace: StretchLimits) {
+    fn close(&mut self, ended: Result<HookRun, FailedRun>, pace: StretchLimits) {
         let Some(OpenRun { begun, .. }) = self.open.take() else { return };
         let weight = ended.as_ref().map_or(0, weight);
         self.weight = self.weight.saturating_add(weight);
@@ -127,10 +127,10 @@ fn weight(run: &HookRun) -> usize {
 
 impl OpenRun {
     /// Runs one try on this thread. A panic in it affects nothing else.
-    fn run(&mut self, ground: &BatchContext) -> EngineResult<Result<HookRun, String>> {
+    fn run(&mut self, ground: &BatchContext) -> EngineResult<Result<HookRun, FailedRun>> {
         if self.begun.is_too_deep() {
             let why = "it would be one more link in a chain of events and hooks";
-            return Ok(Err(why.to_owned()));
+            return Ok(Err(FailedRun::of(why)));
         }
         let StartedRun { event, handler, verified: told, .. } = &mut self.begun;
         let event = match event.take() {
@@ -138,14 +138,14 @@ impl OpenRun {
             None => ground.event_for_run(told)?,
         };
         let Some(event) = event else {
-            return Ok(Err("what the event says was erased with its merchant".to_owned()));
+            return Ok(Err(FailedRun::of("what the event says was erased with its merchant")));
         };
         let reads: Arc<dyn Reads> = self.answers.clone();
         let time = ground.shared.settings.hook_time;
         let run = || ground.hooks.run_event(handler, event, &reads, time);
         let ran = catch_unwind(AssertUnwindSafe(run));
         let ran = ran.unwrap_or_else(|_| Err(Box::new(panic_failure(handler))));
-        Ok(ran.map_err(|why| why.to_string()))
+        Ok(ran.map_err(|why| FailedRun::from(&*why)))
     }
 }
 

@@ -8,6 +8,7 @@ use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 
 use crate::base::id::Key;
+use crate::base::secret::mask_digits;
 use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::hooks::event::event_for_run;
 use crate::engine::hooks::retry;
@@ -19,6 +20,7 @@ use crate::model::events::hook_run::{
 };
 use crate::model::events::scripts::sum;
 use crate::model::record::Record;
+use crate::scripting::engine::RunFailure;
 use crate::scripting::hooks::{EventHandler, Hooks};
 use crate::scripting::host::script_event::ScriptEvent;
 
@@ -32,6 +34,31 @@ pub(crate) struct BatchContext {
     pub(crate) mode: Value,
     /// Values that its runs keep, until they are written.
     pub(crate) unwritten: Unwritten,
+}
+
+/// Lines of a failed run that its record keeps, and characters of each.
+const LINES_KEPT: usize = 20;
+const CHARACTERS_KEPT: usize = 200;
+
+/// The cause of a failed run, and the first lines that its script logged, with card numbers masked.
+pub(crate) struct FailedRun {
+    pub(crate) message: String,
+    pub(crate) log: Vec<String>,
+}
+
+impl FailedRun {
+    /// Returns a failure before the script logged anything.
+    pub(crate) fn of(message: &str) -> Self {
+        Self { message: message.to_owned(), log: Vec::new() }
+    }
+}
+
+impl From<&RunFailure> for FailedRun {
+    fn from(failure: &RunFailure) -> Self {
+        let line = |line: &String| mask_digits(line).chars().take(CHARACTERS_KEPT).collect();
+        let log = failure.log.iter().take(LINES_KEPT).map(line).collect();
+        Self { message: failure.to_string(), log }
+    }
 }
 
 pub(crate) enum WorkItem {
@@ -119,7 +146,7 @@ impl BatchContext {
     pub(crate) fn run_record(
         &self,
         begun: StartedRun,
-        ended: Result<HookRun, String>,
+        ended: Result<HookRun, FailedRun>,
         at: DateTime<Utc>,
     ) -> Record {
         let (runs, failures) = match ended {
@@ -128,7 +155,7 @@ impl BatchContext {
                 self.unwritten.keep(&run, |key| stored(key).unwrap_or_default());
                 (vec![run], Vec::new())
             }
-            Err(message) => (Vec::new(), vec![self.failure(&begun, message, at)]),
+            Err(failed) => (Vec::new(), vec![self.failure(&begun, failed, at)]),
         };
         let StartedRun { verified: told, depth, number, formerly, .. } = begun;
         Record::HooksRun(Box::new(HookRunRecord {
@@ -145,12 +172,13 @@ impl BatchContext {
         }))
     }
 
-    fn failure(&self, begun: &StartedRun, message: String, at: DateTime<Utc>) -> HookFailure {
+    fn failure(&self, begun: &StartedRun, failed: FailedRun, at: DateTime<Utc>) -> HookFailure {
+        let FailedRun { message, log } = failed;
         let tries = begun.tries;
         let again = retry::next_retry(tries, at).filter(|_| !begun.is_too_deep());
         let EventHandler { script, function } = begun.handler.clone();
         let text = self.lane.as_ref().map(|lane| lane.text);
-        HookFailure { script, function, message, tries, retry_at: again, text }
+        HookFailure { script, function, message, tries, retry_at: again, text, log }
     }
 }
 

@@ -118,6 +118,7 @@ mod tests {
             tries: 1,
             retry_at: None,
             text: None,
+            log: Vec::new(),
         };
         let merchant = "Merchant/acme".parse().unwrap();
         FailedHook { merchant, event: "e1".to_owned(), failed: failure, maybe_ran: false }

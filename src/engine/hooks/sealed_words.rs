@@ -75,6 +75,13 @@ pub(crate) fn open(
     }
 }
 
+/// Returns the fields of an action that are never sealed.
+pub(crate) fn open_fields(wish: &ActionRequest) -> Value {
+    let fields = wish.fields.as_object().into_iter().flatten();
+    let open = fields.filter(|(name, _)| OPEN.contains(&name.as_str()));
+    open.map(|(name, value)| (name.clone(), value.clone())).collect::<Map<_, _>>().into()
+}
+
 /// Returns an action for display: without its words if they are unavailable.
 pub(crate) fn for_display(vault: &Vault, wish: &ActionRequest) -> ActionRequest {
     open_words(vault, wish.clone()).unwrap_or_else(|_| wish.clone())

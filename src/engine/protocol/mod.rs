@@ -3,6 +3,7 @@
 pub mod actions;
 pub mod approvals;
 pub mod diagnostics;
+pub mod event_detail;
 pub mod event_filter;
 pub mod events;
 pub mod hooks;

@@ -19,6 +19,8 @@ use crate::store::read_model::model::{ReadModel, ReadResult};
 /// Events that one list searches, at most, over all merchants; each merchant has at least as many
 /// as the list may hold.
 const SEARCHED_MAX: usize = 5_000;
+/// Events that are searched for one that scripts have yet to handle.
+const NEXT_MAX: u64 = 1_000;
 /// Span by which the service's clock may be ahead of ours when a search ends at a time.
 const CLOCK_SKEW: TimeDelta = TimeDelta::hours(1);
 
@@ -183,6 +185,14 @@ impl<'a> HookStates<'a> {
 
     fn is_to_run(&self, number: u64, told: &VerifiedEvent) -> bool {
         !told.quiet && self.ran_to.is_some_and(|ran_to| number > ran_to)
+    }
+
+    /// Returns true if the event is among the next ones that a script has yet to handle.
+    pub(crate) fn is_next(&self, event: &str, told: &VerifiedEvent) -> ReadResult<bool> {
+        let Some(ran_to) = self.ran_to.filter(|_| !told.quiet) else { return Ok(false) };
+        let last = self.ledger.verified.min(ran_to.saturating_add(NEXT_MAX));
+        let next = self.facts.events_numbered(self.merchant, (ran_to.saturating_add(1), last))?;
+        Ok(next.values().any(|id| id == event))
     }
 
     pub(crate) fn hooks(&self, event: &str, is_to_run: bool) -> ReadResult<EventHooks> {

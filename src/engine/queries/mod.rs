@@ -2,7 +2,9 @@
 
 pub mod answer;
 pub mod conditions;
+pub mod event_detail;
 pub mod event_list;
+pub mod event_runs;
 pub mod events;
 pub mod intents;
 pub mod journal_refs;

@@ -202,6 +202,7 @@ pub(crate) fn failed_run(number: u64, script: &str, retry_at: Option<DateTime<Ut
         tries: 5,
         retry_at,
         text: None,
+        log: Vec::new(),
     };
     let run = hook_run(number, script, Vec::new());
     Record::HooksRun(Box::new(HookRunRecord { runs: Vec::new(), failures: vec![failure], ..run }))

@@ -13,26 +13,23 @@ use tokio::time::Instant;
 
 use crate::control::handle::Control;
 use crate::control::protocol::{ControlError, LocalQuery};
-use crate::engine::protocol::events::EventsWanted;
 use crate::engine::protocol::pages::MoneyOutlook;
 use crate::engine::protocol::query::{
-    EventsQuery, HooksQuery, IntentsQuery, MoneyQuery, PlanPartQuery, ResourcesQuery, StatusQuery,
+    IntentsQuery, MoneyQuery, PlanPartQuery, ResourcesQuery, StatusQuery,
 };
 use crate::engine::protocol::resources::{ListPart, ResourceFilter};
 use crate::http::page::respond::{self, ITEMS_SHOWN, PageResult, ask, ask_local, show};
-use crate::http::page::{audit, resources};
+use crate::http::page::{audit, events, resources};
 use crate::render::page::assets::{PAGE_SCRIPT, STYLE_SHEET};
 use crate::render::page::frame::PageSection;
 use crate::render::page::overview::OverviewParts;
-use crate::render::page::{events, intents, overview, plan, why};
+use crate::render::page::{intents, overview, plan, why};
 use crate::render::why::WhyView;
 
 /// Resources that need attention on the first page.
 const ATTENTION_SHOWN: usize = 10;
 /// Time for which the first page waits until all money is counted.
 const COUNTING_MAX: Duration = Duration::from_millis(100);
-/// Events on a page by default, and at most.
-const EVENTS_MAX: usize = 1000;
 
 pub(crate) fn routes<S: Clone + Send + Sync + 'static>(control: Control) -> Router<S> {
     Router::new()
@@ -41,7 +38,8 @@ pub(crate) fn routes<S: Clone + Send + Sync + 'static>(control: Control) -> Rout
         .route("/resources/{kind}/{namespace}/{name}", get(resources::one))
         .route("/plan", get(pending_plan))
         .route("/intents", get(open_intents))
-        .route("/events", get(newest_events))
+        .route("/events", get(events::list))
+        .route("/events/{id}", get(events::one))
         .route("/audit", get(audit::trail))
         .route("/why", get(reasons))
         .route(&STYLE_SHEET.path, get(async || respond::asset(&STYLE_SHEET)))
@@ -109,26 +107,6 @@ async fn pending_plan(
 async fn open_intents(State(control): State<Control>) -> PageResult {
     let view = ask(&control, IntentsQuery).await?;
     Ok(show(&control, "Intents", PageSection::Intents, intents::page(&view)))
-}
-
-#[derive(Deserialize)]
-struct Limit {
-    limit: Option<usize>,
-}
-
-async fn newest_events(
-    State(control): State<Control>,
-    asked: Result<Query<Limit>, QueryRejection>,
-) -> PageResult {
-    let limit = asked.ok().and_then(|Query(asked)| asked.limit);
-    let most = limit.unwrap_or(ITEMS_SHOWN).clamp(1, EVENTS_MAX);
-    let view = ask(&control, EventsQuery(EventsWanted { most, ..EventsWanted::default() })).await?;
-    let hooks = ask(&control, HooksQuery).await?;
-    let effects = control.feed().map(|feed| feed.newest_effects(ITEMS_SHOWN)).unwrap_or_default();
-    let more = most.saturating_mul(4).min(EVENTS_MAX);
-    let more = (view.items.len() >= most && more > most).then(|| format!("/events?limit={more}"));
-    let inner = events::page(&effects, &view, &hooks, more.as_deref());
-    Ok(show(&control, "Events", PageSection::Events, inner))
 }
 
 #[derive(Deserialize)]

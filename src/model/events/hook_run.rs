@@ -72,6 +72,9 @@ pub struct HookFailure {
     /// The text of the script, as in [`ScriptIdentity`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<Digest>,
+    /// The first lines that the script logged before it failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub log: Vec<String>,
 }
 
 /// Record that every hook of the events up to this one was run.

@@ -3,6 +3,7 @@
 
 pub mod assets;
 pub mod audit;
+pub mod event;
 pub mod events;
 pub mod frame;
 pub mod intents;

@@ -40,6 +40,12 @@ pub(super) fn short_link(name: &str) -> Markup {
     name.parse::<Key>().map_or_else(|_| html! { (clean(name)) }, |key| key_link(&key))
 }
 
+/// Returns the id of an event as a link to its page.
+pub(super) fn event_link(id: &str) -> Markup {
+    let part = percent_encoding::utf8_percent_encode(id, percent_encoding::NON_ALPHANUMERIC);
+    html! { a href=(format!("/events/{part}")) { code { (clean(id)) } } }
+}
+
 /// Returns the name of an intent as a link to the reasons behind it.
 pub(super) fn why_link(intent: &str) -> Markup {
     html! { a href=(address("/why", &[("what", Some(intent.to_owned()))])) { code { (clean(intent)) } } }

@@ -10,11 +10,12 @@ use crate::engine::protocol::pages::{MoneyOutlook, PlanPart, ResourceContext};
 use crate::engine::protocol::resources::{ListPart, ResourceList};
 use crate::engine::protocol::views::{DownHostView, Overview, ResourceView};
 use crate::render::page::audit::WrittenSearch;
+use crate::render::page::events::WrittenEventFilter;
 use crate::render::page::frame::{OperatorPage, POLICY, PageSection};
 use crate::render::page::overview::OverviewParts;
 use crate::render::page::parts::paging;
 use crate::render::page::resources::WrittenFilter;
-use crate::render::page::{audit, events, intents, plan, resource, resources, why};
+use crate::render::page::{audit, event, events, intents, plan, resource, resources, why};
 
 /// A text of an attacker: markup, the end of an attribute, and a change of the direction of writing.
 const HOSTILE: &str = "\"><script>alert(1)</script>\u{202e}\u{1b}[31m";
@@ -155,13 +156,32 @@ fn effects_events_and_hooks_are_shown() {
         "at": null, "since": HOSTILE, "held": HOSTILE});
     let hooks = json!({"scripts": [], "loaded": null, "files": null, "problems": 1, "waiting": [action], "failed": [],
         "dead": [run], "undone": []});
+    let filter = WrittenEventFilter { kind: HOSTILE.to_owned(), ..WrittenEventFilter::default() };
     let view = json!({"receivers": [], "away": HOSTILE, "items": [event], "waiting": [], "forged": [],
         "ignored": [{"at": HOSTILE, "reference": HOSTILE, "reason": HOSTILE}]});
-    let html = check(
-        "events",
-        events::page(&[of(effect)], &of(view), &of(hooks), Some("/events?limit=200")),
-    );
+    let html =
+        check("events", events::page(&filter, &[of(effect)], (&of(view), Some(200)), &of(hooks)));
+    assert!(html.contains("limit=200"), "{html}");
     assert!(!html.contains("/resources/Action/"), "an action has no page");
+}
+
+#[test]
+fn one_event_is_shown_with_its_runs_and_actions() {
+    let action = json!({"name": HOSTILE, "verb": HOSTILE, "fields": {}, "due": HOSTILE, "state": "refused",
+        "message": HOSTILE, "settled": HOSTILE, "key": HOSTILE,
+        "effects": [{"intent": "i-000012", "effect": HOSTILE, "state": HOSTILE, "at": HOSTILE}],
+        "attempts": [{"at": HOSTILE, "started": true}]});
+    let run = json!({"at": HOSTILE, "record": 7, "script": HOSTILE, "function": HOSTILE, "outcome": "failed",
+        "tries": 2, "message": HOSTILE, "again": HOSTILE, "log": [HOSTILE], "log_omitted": 3,
+        "reads": [{"read": HOSTILE, "arguments": HOSTILE}], "operations": 7, "stored": [HOSTILE], "actions": [action]});
+    let detail = json!({"merchant": HOSTILE, "id": HOSTILE, "type": HOSTILE, "created": HOSTILE, "stands": "told",
+        "standing": null, "via": "poll", "posts": 1, "first": HOSTILE, "about": [HOSTILE, "Invoice/jane"],
+        "object": null, "at": HOSTILE, "data": {"text": HOSTILE}, "verified": {"at": HOSTILE, "without_hooks": true},
+        "deliveries": [{"at": HOSTILE, "record": 3, "other_mode": true}], "runs": [run],
+        "replays": [{"at": HOSTILE, "actor": HOSTILE}], "not_known": [HOSTILE],
+        "next": [{"command": HOSTILE, "purpose": HOSTILE}]});
+    let html = check("event", event::page(&of(detail)));
+    assert!(html.contains("/why?what=i-000012") && html.contains("try 2"), "{html}");
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::base::secret::mask_digits;
 use crate::kinds::register::{self, KINDS};
 use crate::kinds::schema::kind::{Privacy, SpecField};
 use crate::kinds::secrets::{field_of, without_private};
-use crate::scripting::language::json::{parse_untrusted, untrusted_to_dynamic};
+use crate::scripting::language::json::{parse_untrusted, to_json, untrusted_to_dynamic};
 use crate::scripting::language::names::EVENT_FIELDS;
 use crate::scripting::language::values::ScriptMoment;
 
@@ -144,6 +144,13 @@ pub(crate) fn remove_private(value: &mut Dynamic, personal: bool, also: Option<&
         mask_card_numbers(name, value);
         true
     });
+}
+
+/// Returns a record of the service without secret and personal values, as people are shown it.
+pub(crate) fn record_without_private(record: &Value) -> Value {
+    let mut shown = untrusted_to_dynamic(record);
+    remove_private(&mut shown, false, None);
+    to_json(&shown).unwrap_or_default()
 }
 
 /// Removes the private values from a run's event: from its record, and from the earlier version of

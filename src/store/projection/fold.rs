@@ -137,6 +137,9 @@ fn are_together(one: &Record, next: &Record) -> bool {
 
 /// Folds one record, or a group of posts or hook runs, which belong to no resource's history.
 fn fold_group(changes: &mut Changes<'_>, group: &[(u64, Record)]) -> Folded {
+    for (sequence, record) in group {
+        journal_refs::note_event(changes, *sequence, record);
+    }
     if let [(sequence, record)] = group {
         journal_refs::note(changes, *sequence, record)?;
         return fold_record(changes, record);

@@ -83,6 +83,7 @@ fn remove_event(
     (number, horizon): (u64, DateTime<Utc>),
 ) -> Folded {
     EVENTS.remove(changes, (&told.merchant, &told.event));
+    journal_refs::forget_event(changes, &told.merchant, &told.event)?;
     EVENT_NUMBERS.remove(changes, (&told.merchant, number));
     let Some(object) = &told.object else { return Ok(()) };
     let key = (&told.merchant, object.id.as_str());
@@ -116,6 +117,7 @@ fn remove_unmatched(
     let was = EVENTS.get(changes, key)?.as_ref().is_some_and(old);
     if was {
         EVENTS.remove(changes, key);
+        journal_refs::forget_event(changes, key.0, key.1)?;
         EVENTS_FORGED.remove(changes, key);
         EVENTS_UNMATCHED.remove(changes, key);
     }
@@ -128,6 +130,7 @@ pub(crate) fn drop_lapsed(changes: &mut Changes<'_>, lapsed: &Lapsed) -> Folded 
     let known = EVENTS.get(changes, key)?;
     let Some(page) = known.and_then(|known| known.page) else { return Ok(()) };
     EVENTS.remove(changes, key);
+    journal_refs::forget_event(changes, key.0, key.1)?;
     ledger::remove_waiting(changes, (&lapsed.merchant, page), &lapsed.event)?;
     change_ledger(changes, &lapsed.merchant, |ledger| {
         ledger.waiting = ledger.waiting.saturating_sub(1);

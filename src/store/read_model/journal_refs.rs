@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::base::id::{IntentId, Key, RemoteId};
+use crate::model::events::event::WebhookContent;
 use crate::model::record::Record;
 use crate::model::state::observed::Observation;
 use crate::store::read_model::model::{Changes, Entries, ReadModel, ReadResult, Table, decode};
@@ -16,6 +17,9 @@ pub(crate) static SEQUENCES: Table<Key, SequencePage> = Table::new(b"t/");
 pub(crate) static SEQUENCE_PAGES: Table<(Key, u32), Vec<u64>> = Table::new(b"g/");
 /// The first record that joins an id of the service and a resource.
 pub(crate) static REMOTE: Table<(String, Key), u64> = Table::new(b"j/");
+
+/// The records about each event, by merchant, event and sequence.
+pub(crate) static EVENT_RECORDS: Table<((Key, String), u64), ()> = Table::new(b"w/j/");
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntentPosition {
@@ -56,6 +60,13 @@ impl ReadModel {
         Ok(all)
     }
 
+    /// Returns the sequences of at most `most` records about an event, the newest ones, ascending.
+    pub fn event_records(&self, merchant: &Key, event: &str, most: usize) -> ReadResult<Vec<u64>> {
+        let mut sequences = event_sequences(self, merchant, event)?;
+        let skipped = sequences.len().saturating_sub(most);
+        Ok(sequences.split_off(skipped))
+    }
+
     /// Returns the names of a resource: the former ones, and last the present one.
     pub fn names(&self, key: &Key) -> ReadResult<Vec<Key>> {
         let now = self.current_name(key)?;
@@ -90,6 +101,47 @@ const IDS: [&str; 7] = [
     "credit_id",
     "file_id",
 ];
+
+/// Returns the event that a record is about.
+#[expect(clippy::wildcard_enum_match_arm, reason = "all other records are about no event")]
+fn event_of(record: &Record) -> Option<(&Key, &str)> {
+    Some(match record {
+        Record::WebhookReceived(post) => match &post.what {
+            WebhookContent::Event(id) | WebhookContent::OtherMode(id) => (&post.merchant, id),
+            WebhookContent::Malformed(_) => return None,
+        },
+        Record::EventVerified(told) => (&told.merchant, &told.event),
+        Record::Forged(forged) => (&forged.merchant, &forged.event),
+        Record::HooksRun(ran) => (&ran.merchant, &ran.event),
+        Record::ActionSettled(result) => (&result.id.merchant, &result.id.event),
+        Record::NotificationAttempt(attempt) => (&attempt.id.merchant, &attempt.id.event),
+        Record::Replayed(replayed) => (&replayed.merchant, &replayed.event),
+        _ => return None,
+    })
+}
+
+/// Notes the place of a record about an event.
+pub(crate) fn note_event(changes: &mut Changes<'_>, sequence: u64, record: &Record) {
+    if let Some(event) = event_of(record) {
+        EVENT_RECORDS.mark(changes, (event, sequence));
+    }
+}
+
+fn event_sequences(entries: &impl Entries, merchant: &Key, event: &str) -> ReadResult<Vec<u64>> {
+    let under = EVENT_RECORDS.under((merchant, event));
+    let begin = under.prefix().len();
+    // An id is any text: the keys of a longer one may begin with this one and a zero byte.
+    let number = |key: &[u8]| Some(u64::from_be_bytes(key.get(begin..)?.try_into().ok()?));
+    Ok(entries.scan(under.prefix())?.iter().filter_map(|(key, _)| number(key)).collect())
+}
+
+/// Removes the places of an event's records.
+pub(crate) fn forget_event(changes: &mut Changes<'_>, merchant: &Key, event: &str) -> ReadResult {
+    for sequence in event_sequences(changes, merchant, event)? {
+        EVENT_RECORDS.remove(changes, ((merchant, event), sequence));
+    }
+    Ok(())
+}
 
 pub(crate) fn note(changes: &mut Changes<'_>, sequence: u64, record: &Record) -> ReadResult {
     if let Record::Intent(intent) = record {

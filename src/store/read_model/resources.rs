@@ -25,7 +25,7 @@ use crate::store::read_model::model::{
 };
 
 /// The version of the fold: an index of another version is rebuilt.
-pub const FOLD_VERSION: u32 = 13;
+pub const FOLD_VERSION: u32 = 14;
 
 /// Maximum renames followed from one name: a cycle of renames ends there.
 const MOVES_MAX: usize = 10_000;

@@ -78,6 +78,7 @@ fn retry(script: &str, tries: u32) -> WorkItem {
         tries,
         retry_at: None,
         text: None,
+        log: Vec::new(),
     };
     let (merchant, event) = (merchant(), "e1".to_owned());
     WorkItem::Retry(Box::new(FailedHook { merchant, event, failed, maybe_ran: false }))

@@ -122,6 +122,7 @@ fn a_hook_that_ends_well_under_another_name_has_failed_no_more() {
         tries: 1,
         retry_at: None,
         text: None,
+        log: Vec::new(),
     };
     take(&index, &HookRunRecord { failures: vec![failed], ..one(1, Some("old")) }).unwrap();
     let facts = ReadModel::new(index.clone());
@@ -142,6 +143,7 @@ fn failing(number: u64) -> HookRunRecord {
         tries: 5,
         retry_at: None,
         text: None,
+        log: Vec::new(),
     };
     HookRunRecord { failures: vec![failed], ..one(number, Some("a")) }
 }
@@ -219,8 +221,15 @@ fn ended(number: u64, script: &str) -> Record {
     if number.is_multiple_of(3) {
         let (script, function) = (script.to_owned(), "on_event".to_owned());
         let message = "never".to_owned();
-        ran.failures =
-            vec![HookFailure { script, function, message, tries: 1, retry_at: None, text: None }];
+        ran.failures = vec![HookFailure {
+            script,
+            function,
+            message,
+            tries: 1,
+            retry_at: None,
+            text: None,
+            log: Vec::new(),
+        }];
         return Record::HooksRun(Box::new(ran));
     }
     let kept = vec![("last".to_owned(), json!(number))];

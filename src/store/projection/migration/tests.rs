@@ -17,6 +17,7 @@ use crate::store::index::ordered::{Batch, Index, MemoryIndex};
 use crate::store::journal::files::{JournalOptions, archive_segments, write_snapshot};
 use crate::store::journal::log::Journal;
 use crate::store::projection::fold::IndexFold;
+use crate::store::read_model::journal_refs::EVENT_RECORDS;
 use crate::store::read_model::model::{decode as decode_value, write};
 use crate::store::read_model::resources::{INTENTS, OBSERVED, entries};
 use crate::store::state::open::{AssembledState, StateParts, assemble};
@@ -89,7 +90,9 @@ fn comparable(index: &MemoryIndex) -> BTreeMap<Vec<u8>, Vec<u8>> {
         let value = batch.get(&MemoryIndex::new(), &key).unwrap().unwrap();
         (key, value)
     };
-    entries(index).unwrap().into_iter().map(blurred).collect()
+    // The places of an event's records are not known from a snapshot that did not hold them.
+    let is_known = |(key, _): &(Vec<u8>, Vec<u8>)| !key.starts_with(EVENT_RECORDS.prefix());
+    entries(index).unwrap().into_iter().filter(is_known).map(blurred).collect()
 }
 
 /// Closes K11: a snapshot of fold 9 gives the same index as the records of that version.

@@ -74,6 +74,7 @@ fn entries_of(key: &Key, id: &str, name: &Name, number: u64) -> Vec<(String, Vec
         (of_request("granted"), ACTION_RESULTS.key(&request)),
         (of_request("telling"), NOTIFICATIONS_SENDING.key(&request)),
         (format!("failed {key} {id:?} {script}"), HOOKS_FAILED.key(((key, id), script))),
+        (format!("record {key} {id:?} {number}"), EVENT_RECORDS.key(((key, id), number))),
         (format!("cursor {key} {script}"), HOOK_CURSORS.key((key, script))),
         (format!("kept {script} {id:?}"), STORED_VALUES.key((script, id))),
         (format!("mark {id:?}"), MARKS.key(id)),
