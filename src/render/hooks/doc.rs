@@ -3,6 +3,7 @@
 use crate::render::words::push_line;
 use crate::scripting::engine::host_functions;
 use crate::scripting::host::call::{FunctionGroup, HostFn};
+use crate::scripting::host::event_data::{DataField, event_records};
 use crate::scripting::language::names::{self, EVENT_FIELDS, EVENTS};
 
 const INTRO: &str = include_str!("intro.md");
@@ -40,6 +41,12 @@ pub fn terminal_doc() -> String {
     for field in EVENT_FIELDS {
         push_line!(out, "  event.{:10} {}", field.name, field.doc);
     }
+    for (record, fields) in event_records() {
+        push_line!(out, "\nfields of event.data in events of a {record}");
+        for field in fields {
+            push_line!(out, "  {:30} {}{}", field.name, field.doc, personal_note(field));
+        }
+    }
     for (group, title, sentence) in GROUPS {
         push_line!(out, "\n{}: {sentence}", title.to_lowercase());
         for row in rows_of(group) {
@@ -67,6 +74,7 @@ pub fn markdown() -> String {
     for field in EVENT_FIELDS {
         push_line!(out, "| `event.{}` | {} |", field.name, field.doc);
     }
+    data_tables(&mut out);
     for (group, title, sentence) in GROUPS {
         push_line!(out, "\n## {title}\n\n{sentence}");
         for row in rows_of(group) {
@@ -76,6 +84,25 @@ pub fn markdown() -> String {
     out.push('\n');
     out.push_str(OUTRO);
     out
+}
+
+/// Renders a table of the fields of each kind of record.
+fn data_tables(out: &mut String) {
+    out.push_str(
+        "\n### Fields of `event.data`\n\nThese are the fields that the service documents. When a \
+        script is loaded, `reckon hooks check`\nwarns of any other. A field may be missing in an \
+        event: read it with `event.data.get(\"reference\")`.\n",
+    );
+    for (record, fields) in event_records() {
+        push_line!(out, "\n| {record} | holds |\n|---|---|");
+        for field in fields {
+            push_line!(out, "| `{}` | {}{} |", field.name, field.doc, personal_note(field));
+        }
+    }
+}
+
+fn personal_note(field: &DataField) -> &'static str {
+    if field.personal { " Needs the right `personal`." } else { "" }
 }
 
 fn section(row: &HostFn, out: &mut String) {

@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::policy::ScriptPower;
 use crate::scripting::engine::host_functions;
 use crate::scripting::host::call::HostFn;
+use crate::scripting::host::event_data::{DataField, event_records};
 use crate::scripting::language::names::{self, EVENT_FIELDS, EVENTS};
 
 /// Output of `hooks doc -o json`.
@@ -14,6 +15,9 @@ pub struct HookDocView {
     version: u32,
     events: Vec<EventDoc>,
     fields: Vec<EventFieldDoc>,
+    /// The kinds of records in the data of events, with their documented fields.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    records: Vec<EventRecordDoc>,
     functions: Vec<FunctionDoc>,
 }
 
@@ -29,6 +33,21 @@ struct EventDoc {
 struct EventFieldDoc {
     name: &'static str,
     doc: &'static str,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct EventRecordDoc {
+    /// The kind, as in `data` of the event types.
+    record: &'static str,
+    fields: Vec<RecordFieldDoc>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct RecordFieldDoc {
+    name: &'static str,
+    doc: &'static str,
+    /// Scripts see it only with the right `personal`.
+    personal: bool,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -65,8 +84,23 @@ impl HookDocView {
         });
         let fields = EVENT_FIELDS.iter();
         let fields = fields.map(|field| EventFieldDoc { name: field.name, doc: field.doc });
+        let field = |field: &'static DataField| RecordFieldDoc {
+            name: &field.name,
+            doc: &field.doc,
+            personal: field.personal,
+        };
+        let records = event_records().iter().map(|(record, fields)| EventRecordDoc {
+            record: *record,
+            fields: fields.iter().map(field).collect(),
+        });
         let functions = host_functions().map(FunctionDoc::from).collect();
-        Self { version: 1, events: events.collect(), fields: fields.collect(), functions }
+        Self {
+            version: 1,
+            events: events.collect(),
+            fields: fields.collect(),
+            records: records.collect(),
+            functions,
+        }
     }
 }
 

@@ -7,7 +7,8 @@ use rhai::{ASTFlags, ASTNode, Expr, FlowControl, Position, Stmt};
 use crate::base::wording::did_you_mean;
 use crate::model::issue::Severity;
 use crate::scripting::check::declarations::{self, CheckSet, Function, NamedAction, ScriptUnit};
-use crate::scripting::language::names::{EVENT_FIELDS, is_hook};
+use crate::scripting::host::event_data::data_fields;
+use crate::scripting::language::names::{EVENT_FIELDS, EVENTS, handler_name, is_hook};
 use crate::scripting::language::source::{Issues, place_or_start};
 
 /// Name under which a script reads the constants outside its functions.
@@ -37,6 +38,8 @@ pub(crate) struct FileChecker<'a> {
     assigned: BTreeSet<String>,
     /// Name of the event in a function that gets one.
     event: Option<String>,
+    /// The kind of record in that event's data, in a function for one type.
+    record: Option<&'static str>,
 }
 
 impl<'a> FileChecker<'a> {
@@ -51,12 +54,15 @@ impl<'a> FileChecker<'a> {
             scopes: Vec::new(),
             assigned: assigned_variables(unit),
             event: None,
+            record: None,
         }
     }
 
     fn check_function(&mut self, function: &Function) {
         let hook = is_hook(&function.name) && !self.unit.source.is_module();
         self.event = function.parameters.first().filter(|_| hook).cloned();
+        let row = EVENTS.iter().find(|row| handler_name(row.name) == function.name);
+        self.record = row.map(|row| row.data);
         self.scopes = vec![untyped_variables(function.parameters.iter().cloned())];
         self.block(&function.body);
         self.scopes.clear();
@@ -283,6 +289,9 @@ impl<'a> FileChecker<'a> {
             chain
         };
         let Expr::Property(property, at) = first else { return };
+        if property.2.as_str() == "data" {
+            self.check_data_field(chain);
+        }
         if EVENT_FIELDS.iter().all(|field| field.name != property.2.as_str()) {
             let message = format!("an event has no field `{}`", property.2);
             let all = EVENT_FIELDS.iter().map(|field| field.name);
@@ -292,6 +301,47 @@ impl<'a> FileChecker<'a> {
             self.report(*at, "unknown_field", &message, &help);
         }
     }
+}
+
+impl FileChecker<'_> {
+    /// Checks the field in `data.…`. Only a warning: the service may show more than it documents.
+    fn check_data_field(&mut self, chain: &Expr) {
+        let Some((name, at)) = data_field(chain) else { return };
+        if data_fields(self.record).any(|known| known == name) {
+            return;
+        }
+        let of =
+            self.record.map_or("any event".to_owned(), |record| format!("the data of a {record}"));
+        let message = format!("the service documents no field `{name}` in {of}");
+        let help = did_you_mean(name, data_fields(self.record)).unwrap_or_else(|| {
+            "`reckon hooks doc` lists the fields of each event's data".to_owned()
+        });
+        self.warn(at, "unknown_data_field", &message, &help);
+    }
+}
+
+/// Returns the field that `data.NAME`, `data["NAME"]` or `data.get("NAME")` names.
+#[expect(clippy::wildcard_enum_match_arm, reason = "no other expression names a field")]
+fn data_field(chain: &Expr) -> Option<(&str, Position)> {
+    if let Expr::Index(sides, _, _) = chain {
+        return literal_name(&sides.rhs);
+    }
+    let Expr::Dot(sides, _, _) = chain else { return None };
+    let first = match &sides.rhs {
+        Expr::Dot(next, _, _) | Expr::Index(next, _, _) => &next.lhs,
+        only => only,
+    };
+    match first {
+        Expr::Property(property, at) => Some((property.2.as_str(), *at)),
+        Expr::MethodCall(call, _) if call.name.as_str() == "get" => {
+            literal_name(call.args.first()?)
+        }
+        _ => None,
+    }
+}
+
+fn literal_name(value: &Expr) -> Option<(&str, Position)> {
+    if let Expr::StringConstant(text, at) = value { Some((text.as_str(), *at)) } else { None }
 }
 
 fn untyped_variables(names: impl IntoIterator<Item = String>) -> Vec<TypedVariable> {

@@ -266,3 +266,28 @@ fn what_others_wrote_asks_for_no_link_of_a_payer() {
     assert!(!log[0].contains("{{") && !log[0].contains("{intake"), "{log:?}");
     assert_eq!((log[1].as_str(), &log[1]), ("{{intake:SavedMethod/default/jane}}", &log[2]));
 }
+
+#[test]
+fn fields_of_data_that_the_service_does_not_document_are_warned_about() {
+    let text = "fn on_transaction_failed(event) {
+        log(event.data.failure_cod);
+        log(event.data.get(\"attempts\"));
+        log(event.data[\"amount\"]);
+        log(event.data.method.anything);
+    }
+    fn on_event(event) {
+        log(event.data.attempts);
+        log(event.data.zzzzzzzzzz);
+    }
+    ";
+    let hooks = Hooks::load(&[source("a.rhai", text)], &known()).unwrap();
+    let found: Vec<(usize, &str)> =
+        hooks.warnings().iter().map(|warning| (warning.line, warning.message.as_str())).collect();
+    let expected = [
+        (2, "the service documents no field `failure_cod` in the data of a transaction"),
+        (3, "the service documents no field `attempts` in the data of a transaction"),
+        (9, "the service documents no field `zzzzzzzzzz` in any event"),
+    ];
+    assert_eq!(found, expected);
+    assert_eq!(hooks.warnings()[0].help.as_str(), "did you mean `failure_code`?");
+}

@@ -4,6 +4,7 @@ pub mod actions;
 pub mod argument_type;
 pub mod calculation;
 pub mod call;
+pub mod event_data;
 pub mod money;
 pub mod reads;
 pub mod script_event;

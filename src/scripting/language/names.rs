@@ -19,11 +19,11 @@ pub struct EventRow {
     pub data: &'static str,
 }
 
-const TRANSACTION: &str = "transaction";
-const RECURRING: &str = "recurring charge";
-const OCCURRENCE: &str = "occurrence";
-const METHOD: &str = "saved card";
-const APPLICATION: &str = "application";
+pub(crate) const TRANSACTION: &str = "transaction";
+pub(crate) const RECURRING: &str = "recurring charge";
+pub(crate) const OCCURRENCE: &str = "occurrence";
+pub(crate) const METHOD: &str = "saved card";
+pub(crate) const APPLICATION: &str = "application";
 
 /// Declares the event types of each record: the names behind a common prefix, with their sentences.
 macro_rules! event_rows {
