@@ -1,7 +1,7 @@
 //! Sends the tree of this machine to a daemon elsewhere, for its plan there.
 //!
-//! Documents are sent as they are; their secrets stay sources and are not read. Of files that
-//! documents attach only size and digest are sent.
+//! Documents are sent as they are, and of a rendered tree the output; their secrets stay sources and
+//! are not read. Of files that documents attach only size and digest are sent.
 
 use std::collections::BTreeMap;
 
@@ -20,8 +20,6 @@ use crate::spec::tree::roots::SpecRoots;
 /// # Errors
 /// The tree cannot be read completely (a missing file would look like a removal), or is too large.
 pub(crate) fn read_tree(setup: &Context) -> CommandResult<SentTree> {
-    let help = "plan on the daemon's machine, or render the tree into files for a plan elsewhere";
-    setup.specs.require_files("a plan by a daemon elsewhere", help)?;
     let mut files = BTreeMap::new();
     let mut bytes = 0_usize;
     for (path, content) in contents(&setup.specs.roots())? {

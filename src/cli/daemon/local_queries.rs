@@ -32,6 +32,8 @@ use crate::model::manifest::AttachedFile;
 use crate::spec::document::ReadContext;
 use crate::spec::tree::attachments::AttachmentFolder;
 use crate::spec::tree::loader::Loader;
+use crate::spec::tree::rendered::{OUTPUT, RenderedText, RenderedTree};
+use crate::spec::tree::roots::SpecRoots;
 use crate::store::audit::{AuditRequest, AuditTrail};
 
 /// Sent trees that are planned or wait for it, at most: each is in memory.
@@ -77,12 +79,12 @@ impl DaemonQueries {
         let _waiting = self.waiting.take_place()?;
         let _one = self.planning.lock();
         let SentTree { prefix, commit, files, attached } = sent;
-        let folder = write_tree(&files)?;
+        let tree = ReceivedTree::of(files)?;
         let attached =
             attached.map(|files| -> Arc<dyn AttachmentFiles> { Arc::new(SentFiles(files)) });
         let mut check = self.setup.check.clone();
         check.files = attached.or(check.files);
-        let mut loader = Loader::new(&folder.specs, &prefix, ReadContext { kinds: KINDS, check });
+        let mut loader = Loader::new(tree.roots(), &prefix, ReadContext { kinds: KINDS, check });
         loader.load_all();
         let specs = TrackedSpecs::at(loader, commit);
         let engine = Engine::new(self.shared_copy()?, Box::new(specs))?;
@@ -165,6 +167,34 @@ impl LocalQueries for DaemonQueries {
 
 fn json_reply(value: impl Serialize) -> CommandResult<Reply> {
     Ok(Reply::Local(LocalReply(serde_json::to_value(value).map_err(CommandFailure::bug)?)))
+}
+
+/// The tree of a runner: its files in a folder of their own, or the output of its program.
+enum ReceivedTree {
+    Files(TempTree),
+    Output(Arc<RenderedTree>),
+}
+
+impl ReceivedTree {
+    fn of(mut files: BTreeMap<String, String>) -> CommandResult<Self> {
+        let only = files.len() == 1;
+        match files.remove(OUTPUT).filter(|_| only) {
+            Some(text) => {
+                let output = Box::new(RenderedText(text));
+                Ok(Self::Output(Arc::new(RenderedTree::new(output))))
+            }
+            None => write_tree(&files).map(Self::Files),
+        }
+    }
+
+    fn roots(&self) -> SpecRoots {
+        match self {
+            Self::Files(folder) => SpecRoots::from(&folder.specs),
+            Self::Output(output) => {
+                SpecRoots::from(Path::new("")).rendered_by(Some(output.clone()))
+            }
+        }
+    }
 }
 
 fn write_tree(files: &BTreeMap<String, String>) -> CommandResult<TempTree> {

@@ -23,6 +23,17 @@ pub trait TreeRenderer: fmt::Debug + Send + Sync {
     fn render(&self) -> Result<Vec<u8>, SourceProblem>;
 }
 
+/// An output that another process received from its program. `Debug` shows its size alone.
+#[derive(derive_more::Debug)]
+#[debug("RenderedText({} bytes)", _0.len())]
+pub struct RenderedText(pub String);
+
+impl TreeRenderer for RenderedText {
+    fn render(&self) -> Result<Vec<u8>, SourceProblem> {
+        Ok(self.0.clone().into_bytes())
+    }
+}
+
 #[derive(Debug)]
 pub struct RenderedTree {
     renderer: Box<dyn TreeRenderer>,
