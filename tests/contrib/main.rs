@@ -26,6 +26,7 @@ mod forge;
 mod judges;
 mod metrics;
 mod notify;
+mod overlays;
 mod pipeline;
 #[path = "../process/server/stage.rs"]
 #[expect(dead_code, reason = "other tests use the rest")]
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
             Ok(())
         }),
         trial("a_pull_request_gets_its_plan_and_is_applied", pipeline::from_request_to_applied),
+        trial("overlays_go_from_a_request_to_a_paid_invoice", overlays::from_request_to_paid),
         trial("a_long_plan_is_cut_and_problems_are_annotated", pipeline::cut_and_annotated),
     ];
     run(&Arguments::from_args(), trials).exit_code()

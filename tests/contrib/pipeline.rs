@@ -31,7 +31,7 @@ fn invoice(name: &str) -> String {
     )
 }
 
-fn needs_programs() -> Result<(), String> {
+pub(crate) fn needs_programs() -> Result<(), String> {
     for program in ["bash", "curl", "jq"] {
         let found = Command::new(program).arg("--version").stdout(Stdio::null()).status();
         found.map_err(|_| format!("there is no {program}, which reckon-ci needs"))?;
@@ -39,12 +39,12 @@ fn needs_programs() -> Result<(), String> {
     Ok(())
 }
 
-fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// Runs `reckon-ci` in a checkout, in the environment of a pull request of this forge.
-fn ci(checkout: &Path, command: &str, forge: &Forge, more: &[(&str, &str)]) -> Output {
+pub(crate) fn ci(checkout: &Path, command: &str, forge: &Forge, more: &[(&str, &str)]) -> Output {
     let event = checkout.with_extension("event.json");
     fs::write(&event, json!({"pull_request": {"number": 7}}).to_string()).unwrap();
     let built = PathBuf::from(env!("CARGO_BIN_EXE_reckon"));
