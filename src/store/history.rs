@@ -93,6 +93,14 @@ pub struct EventHistory {
     pub runs: Vec<HookRunRecord>,
 }
 
+/// Records of some sequences, ascending.
+#[derive(Debug)]
+pub struct DecodedRecords {
+    pub records: Vec<(u64, Record)>,
+    /// The sequences that a compaction dropped.
+    pub dropped: Vec<u64>,
+}
+
 impl JournalSet {
     pub fn history(&self, key: &Key, sequences: &[u64]) -> StoreResult<ResourceHistory> {
         let (picked, dropped) = self.retry_while_moving(|| self.pick(sequences))?;
@@ -112,15 +120,14 @@ impl JournalSet {
         Ok(story)
     }
 
-    /// Returns the records of these sequences, ascending, and the sequences that a compaction
-    /// dropped.
-    pub fn decoded(&self, sequences: &[u64]) -> StoreResult<(Vec<(u64, Record)>, Vec<u64>)> {
+    /// Returns the records of these sequences.
+    pub fn decoded(&self, sequences: &[u64]) -> StoreResult<DecodedRecords> {
         let (picked, dropped) = self.retry_while_moving(|| self.pick(sequences))?;
         let record = |record: &JournalRecord| -> StoreResult<(u64, Record)> {
             Ok((record.sequence, decode(record.sequence, &record.body)?))
         };
         let records = picked.records.iter().map(record).collect::<StoreResult<Vec<_>>>()?;
-        Ok((records, dropped))
+        Ok(DecodedRecords { records, dropped })
     }
 
     /// Returns the events verified since `since`, up to this head, with their runs. Records that a

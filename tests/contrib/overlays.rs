@@ -229,7 +229,7 @@ impl Site {
     }
 
     /// Runs a step of the pipeline on the runner, for one overlay.
-    fn ci(&self, mode: &str, step: &str, forge: &Forge, more: &[(&str, &str)]) -> Output {
+    fn ci(&self, mode: &str, step: &str, forge: &Forge, extra: &[(&str, &str)]) -> Output {
         let token = fs::read_to_string(self.path(&format!("{mode}/state/api.token"))).unwrap();
         let token = token.split_whitespace().last().unwrap().to_owned();
         let server = format!("http://{}", self.daemons[mode].address);
@@ -242,7 +242,7 @@ impl Site {
             ("RECKON_SERVER", &server),
             ("RECKON_TOKEN", &token),
         ];
-        ci(&checkout, step, forge, &[&own[..], more].concat())
+        ci(&checkout, step, forge, &[&own[..], extra].concat())
     }
 
     fn succeeds(&self, mode: &str, step: &str, forge: &Forge) {

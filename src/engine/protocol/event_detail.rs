@@ -3,6 +3,11 @@
 //!
 //! It holds no secret and no personal value, and no words of actions, which are sealed.
 
+#![expect(
+    clippy::disallowed_types,
+    reason = "what serde derives for a flattened field names floats"
+)]
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

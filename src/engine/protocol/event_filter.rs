@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn a_type_is_whole_or_its_first_words() {
         let filter = parse(&["recurring_charge.occurrence", "refund"], &[], None);
-        assert_eq!(filter.unwrap_err().help.contains("write one of"), true);
+        assert!(filter.unwrap_err().help.contains("write one of"));
         let filter = parse(&["recurring_charge.occurrence"], &[], None).unwrap();
         assert!(filter.permits_kind("recurring_charge.occurrence.paid"));
         assert!(!filter.permits_kind("recurring_charge.created"));

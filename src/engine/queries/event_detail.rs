@@ -19,6 +19,7 @@ use crate::engine::queries::event_runs::{ActionHistory, RunViews};
 use crate::model::events::event::{EventEntry, EventStatus, WebhookContent};
 use crate::model::record::Record;
 use crate::scripting::host::script_event::record_without_private;
+use crate::store::history::DecodedRecords;
 use crate::store::journal::read::JournalSet;
 
 /// Records of one event that are read, at most: the newest ones.
@@ -45,7 +46,7 @@ fn detail_of(
     (merchant, id, entry): (&Key, &str, &EventEntry),
 ) -> EngineResult<EventDetail> {
     let sequences = shared.facts.event_records(merchant, id, RECORDS_MAX)?;
-    let (records, dropped) = books.decoded(&sequences)?;
+    let DecodedRecords { records, dropped } = books.decoded(&sequences)?;
     let mut detail = empty_detail(shared, (merchant, id, entry))?;
     let mut runs = RunViews::default();
     let history = ActionHistory::new(shared, books, attempts(&records));

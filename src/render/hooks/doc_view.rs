@@ -90,7 +90,7 @@ impl HookDocView {
             personal: field.personal,
         };
         let records = event_records().iter().map(|(record, fields)| EventRecordDoc {
-            record: *record,
+            record,
             fields: fields.iter().map(field).collect(),
         });
         let functions = host_functions().map(FunctionDoc::from).collect();
