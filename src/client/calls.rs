@@ -1,9 +1,10 @@
-//! Counts the calls that went out since the process began: their durations and outcomes.
+//! Counts the calls that went out since the process began: their durations and outcomes. Their answers
+//! also show how far this machine's clock is from the service's.
 //!
 //! Calls that the gate withheld did not go out, and are not counted here.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,8 @@ pub(crate) struct CallLog {
     refused: AtomicU64,
     not_sent: AtomicU64,
     in_doubt: AtomicU64,
+    /// Seconds by which this machine's clock is ahead of the service's, as the last answer showed.
+    clock_ahead_s: AtomicI64,
 }
 
 /// The counts of calls at one moment.
@@ -38,7 +41,15 @@ impl Default for CallLog {
     fn default() -> Self {
         let times = DurationHistogram::new(CALL_BOUNDS_US);
         let zero = AtomicU64::default;
-        Self { times, done: zero(), refused: zero(), not_sent: zero(), in_doubt: zero() }
+        let clock_ahead_s = AtomicI64::default();
+        Self {
+            times,
+            done: zero(),
+            refused: zero(),
+            not_sent: zero(),
+            in_doubt: zero(),
+            clock_ahead_s,
+        }
     }
 }
 
@@ -54,8 +65,24 @@ impl CallLog {
         number.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Records the difference of the clocks; a difference that begins or ends is logged.
+    pub(crate) fn record_clock(&self, ahead_s: i64) {
+        let before = self.clock_ahead_s.swap(ahead_s, Ordering::Relaxed);
+        match (before, ahead_s) {
+            (0, 0) => {}
+            (0, _) => tracing::warn!(ahead_s, "this machine's clock differs from the service's"),
+            (_, 0) => tracing::info!("this machine's clock agrees with the service's again"),
+            _ => {}
+        }
+    }
+
+    /// Returns the seconds by which this machine's clock is ahead of the service's.
+    pub(crate) fn clock_ahead_s(&self) -> i64 {
+        self.clock_ahead_s.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn counts(&self) -> CallTotals {
-        let Self { times, done, refused, not_sent, in_doubt } = self;
+        let Self { times, done, refused, not_sent, in_doubt, clock_ahead_s: _ } = self;
         let numbers =
             [("done", done), ("refused", refused), ("not_sent", not_sent), ("in_doubt", in_doubt)];
         let load =

@@ -13,7 +13,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use http::HeaderValue;
 use serde_json::{Map, Value};
 
@@ -27,12 +27,17 @@ use crate::base::outside_text::{ServiceText, UNREADABLE_CODE};
 use crate::model::error_class::{ErrorClass, FailureSignal};
 use crate::model::outcome::{Outcome, ServiceProblem};
 
+/// The difference of two clocks that is not reported: a `Date` has whole seconds, and may be cached.
+const CLOCK_TOLERANCE: TimeDelta = TimeDelta::seconds(30);
+
 /// An answer as received from the wire.
 #[derive(Clone)]
 pub(crate) struct HttpAnswer {
     pub(crate) status: u16,
     /// The header `Retry-After`, as sent.
     pub(crate) retry_after: Option<String>,
+    /// The header `Date`, as sent.
+    pub(crate) date: Option<String>,
     pub(crate) body: Vec<u8>,
 }
 
@@ -64,6 +69,8 @@ pub(crate) struct CallVerdict {
     pub(crate) outcome: Outcome,
     /// The wait that the service requested, whatever the outcome: also after a 503.
     pub(crate) retry_after_s: Option<u64>,
+    /// Seconds by which this machine's clock is ahead of the service's, as far as the answer shows.
+    pub(crate) clock_ahead_s: Option<i64>,
     /// The class of the failure, if the call failed.
     pub(crate) class: Option<ErrorClass>,
     /// True if the host itself does not serve.
@@ -90,7 +97,14 @@ impl From<Outcome> for CallVerdict {
             Outcome::NotSent { retry_after_s, reason: _ } => *retry_after_s,
             Outcome::Done { .. } | Outcome::Refused { .. } | Outcome::InDoubt { .. } => None,
         };
-        Self { outcome, retry_after_s, class: None, is_down: false, is_withheld: false }
+        Self {
+            outcome,
+            retry_after_s,
+            clock_ahead_s: None,
+            class: None,
+            is_down: false,
+            is_withheld: false,
+        }
     }
 }
 
@@ -199,6 +213,21 @@ fn retry_after_seconds(text: &str, now: DateTime<Utc>) -> Option<u64> {
     let date = DateTime::parse_from_rfc2822(text).ok()?;
     let wait = date.with_timezone(&Utc).signed_duration_since(now);
     Some(u64::try_from(wait.num_seconds()).unwrap_or(0))
+}
+
+/// Returns the seconds by which our clock was ahead of the service's during a call, negative where it
+/// was behind. A `Date` within the call, or within [`CLOCK_TOLERANCE`] of it, gives zero.
+pub(crate) fn clock_ahead_s(
+    date: &str,
+    (began, ended): (DateTime<Utc>, DateTime<Utc>),
+) -> Option<i64> {
+    let date = DateTime::parse_from_rfc2822(date.trim()).ok()?.with_timezone(&Utc);
+    let (ahead, behind) = (began.signed_duration_since(date), date.signed_duration_since(ended));
+    Some(match (ahead > CLOCK_TOLERANCE, behind > CLOCK_TOLERANCE) {
+        (true, _) => ahead.num_seconds(),
+        (false, true) => behind.num_seconds().saturating_neg(),
+        (false, false) => 0,
+    })
 }
 
 /// Replaces each secret of the answer by `***`, in texts, numbers and names of fields.

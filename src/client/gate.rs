@@ -68,6 +68,8 @@ pub struct Traffic {
     /// Calls that were not sent because their host does not serve.
     pub withheld: u64,
     pub down_hosts: Vec<DownHost>,
+    /// Seconds by which this machine's clock is ahead of the service's; negative: behind.
+    pub clock_ahead_s: i64,
 }
 
 #[derive(Debug)]
@@ -148,6 +150,7 @@ impl Limiter {
             throttled: self.throttled.load(Ordering::Relaxed),
             withheld: self.withheld.load(Ordering::Relaxed),
             down_hosts: self.down_hosts(now),
+            clock_ahead_s: self.calls.clock_ahead_s(),
         }
     }
 
@@ -336,6 +339,9 @@ impl Permit<'_> {
         let now = Instant::now();
         let time = now.saturating_duration_since(self.began);
         self.route.gate.calls.record(time, &verdict.outcome);
+        if let Some(ahead_s) = verdict.clock_ahead_s {
+            self.route.gate.calls.record_clock(ahead_s);
+        }
         if verdict.class == Some(ErrorClass::Throttled) {
             let asked = asked.unwrap_or(Duration::ZERO);
             self.route.gate.throttled.fetch_add(1, Ordering::Relaxed);

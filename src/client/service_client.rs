@@ -158,10 +158,15 @@ impl Client {
             Ok(pass) => pass,
             Err(shut) => return shut.into(),
         };
+        let began = self.clock.now();
         let answer = self.transport.carry(call, request, self.timeout).await;
+        let ended = self.clock.now();
         let status = answer.as_ref().ok().map(|answer| answer.status);
+        let date = answer.as_ref().ok().and_then(|answer| answer.date.clone());
         let answer = answer.map(|answer| answer.with_call(call));
-        let verdict = classify::classify(answer, &known, self.clock.now());
+        let mut verdict = classify::classify(answer, &known, ended);
+        verdict.clock_ahead_s =
+            date.and_then(|date| classify::clock_ahead_s(&date, (began, ended)));
         self.finish(call, pass, &verdict);
         let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         Span::current().record("status", status).record("elapsed_ms", elapsed_ms);

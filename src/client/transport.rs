@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use http::header::{HOST, RETRY_AFTER};
-use http::{HeaderMap, HeaderValue, Request, Uri};
+use http::header::{DATE, HOST, RETRY_AFTER};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Uri};
 use http_body_util::BodyExt;
 use reqwest::{Certificate, redirect, retry, tls};
 use tokio::time::timeout;
@@ -129,12 +129,13 @@ async fn over_sockets(
     let request = reqwest::Request::try_from(request)
         .map_err(|error| TransportFailure::NotConnected(root_cause(&error.without_url())))?;
     let mut response = client.execute(request).await.map_err(interpret_error)?;
-    let (status, retry_after) = (response.status().as_u16(), retry_after(response.headers()));
+    let status = response.status().as_u16();
+    let [retry_after, date] = [RETRY_AFTER, DATE].map(|name| text_of(response.headers(), &name));
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(interpret_error)? {
         append_chunk(&mut body, &chunk)?;
     }
-    Ok(HttpAnswer { status, retry_after, body })
+    Ok(HttpAnswer { status, retry_after, date, body })
 }
 
 /// Interprets an error of reqwest. Only one from before the request was written proves anything.
@@ -164,7 +165,8 @@ async fn in_process(
         let frame = frame.map_err(|_cut| broken_connection())?;
         append_chunk(&mut body, frame.data_ref().map_or(&[], |bytes| bytes))?;
     }
-    Ok(HttpAnswer { status: head.status.as_u16(), retry_after: retry_after(&head.headers), body })
+    let [retry_after, date] = [RETRY_AFTER, DATE].map(|name| text_of(&head.headers, &name));
+    Ok(HttpAnswer { status: head.status.as_u16(), retry_after, date, body })
 }
 
 /// Returns the request as a server reads it: the path alone, and the authority in `Host`.
@@ -176,8 +178,8 @@ fn as_received(request: Request<Vec<u8>>) -> Option<Request<Body>> {
     Some(Request::from_parts(head, Body::from(body)))
 }
 
-fn retry_after(headers: &HeaderMap) -> Option<String> {
-    headers.get(RETRY_AFTER)?.to_str().ok().map(str::to_owned)
+fn text_of(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
+    headers.get(name)?.to_str().ok().map(str::to_owned)
 }
 
 fn append_chunk(body: &mut Vec<u8>, chunk: &[u8]) -> Result<(), TransportFailure> {

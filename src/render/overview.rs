@@ -4,7 +4,7 @@ use crate::base::wording::count_noun;
 use crate::engine::protocol::views::{Overview, TrafficView};
 use crate::model::manifest::TreeState;
 use crate::render::resource::standing;
-use crate::render::words::{clean, push_line, short_hash};
+use crate::render::words::{clean, clock_difference, push_line, short_hash};
 
 /// Renders the counts of all resources, and what hinders them: a line, and one for each hindrance.
 pub fn overview(overview: &Overview) -> String {
@@ -51,7 +51,7 @@ fn if_any(count: usize, words: impl FnOnce(usize) -> String) -> String {
 
 /// Renders hosts that do not answer, and merchants that are throttled.
 pub(super) fn traffic_lines(traffic: &TrafficView) -> String {
-    let TrafficView { slowed, throttled, silent } = traffic;
+    let TrafficView { slowed, throttled, silent, clock_ahead_seconds } = traffic;
     let mut out = String::new();
     for silent in silent {
         let (host, since, next) = (clean(&silent.host), &silent.since, &silent.next);
@@ -60,6 +60,9 @@ pub(super) fn traffic_lines(traffic: &TrafficView) -> String {
             "The service at {host} has been failing since {since}: calls pause; the next try is \
             at {next}."
         );
+    }
+    if let Some(difference) = clock_difference(*clock_ahead_seconds) {
+        push_line!(out, "This machine's clock is {difference}.");
     }
     if *slowed > 0 {
         let (who, answers) = (count_noun(*slowed, "merchant"), count_noun(*throttled, "time"));

@@ -14,8 +14,8 @@ use crate::model::holds::Freeze;
 use crate::model::manifest::TreeState;
 use crate::render::resource::standing;
 use crate::render::words::{
-    Screen, age, clean, commands, duration, file_place, problem_line, push_line, resource_key,
-    short_hash, to_clock, wrap_indented,
+    Screen, age, clean, clock_difference, commands, duration, file_place, problem_line, push_line,
+    resource_key, short_hash, to_clock, wrap_indented,
 };
 
 const LABEL_WIDTH: usize = 11;
@@ -40,6 +40,7 @@ pub fn text(status: &StatusView, is_live: bool, screen: Screen) -> String {
     row("Frozen", frozen(status.overview.freeze.as_deref(), now, screen));
     row("Sync", sync(status.overview.sync.as_deref(), now, screen));
     row("Service", service(&status.overview.traffic, is_live, now, screen));
+    row("Clock", clock(&status.overview.traffic, screen));
     row("Resources", resource_counts(status));
     row("Documents", documents(status, screen));
     row("Effects", effects(status, screen));
@@ -95,7 +96,7 @@ fn service(
     now: DateTime<Utc>,
     screen: Screen,
 ) -> Vec<String> {
-    let TrafficView { slowed, throttled, silent } = traffic;
+    let TrafficView { slowed, throttled, silent, clock_ahead_seconds: _ } = traffic;
     let mut lines: Vec<String> = silent.iter().map(|host| silent_host(host, now, screen)).collect();
     if *slowed > 0 {
         let (who, answers) = (count_noun(*slowed, "merchant"), count_noun(*throttled, "time"));
@@ -107,6 +108,11 @@ fn service(
         (true, true) => vec!["no call fails".to_owned()],
         (true, false) => vec!["not asked: no daemon runs".to_owned()],
     }
+}
+
+fn clock(traffic: &TrafficView, screen: Screen) -> Vec<String> {
+    let difference = clock_difference(traffic.clock_ahead_seconds);
+    difference.iter().map(|line| screen.paint(Style::new().yellow(), line)).collect()
 }
 
 /// Renders `pay.example: silent since 10:02Z (3m), next try in 40s`.

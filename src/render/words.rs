@@ -136,6 +136,17 @@ pub(super) fn duration(time: TimeDelta) -> String {
     unit.unwrap_or_else(|| format!("{seconds}s"))
 }
 
+/// Renders how this machine's clock differs from the service's, for words about that clock; `None` if
+/// it does not.
+pub(super) fn clock_difference(ahead_seconds: i64) -> Option<String> {
+    let way = if ahead_seconds > 0 { "ahead of" } else { "behind" };
+    let span =
+        duration(TimeDelta::seconds(ahead_seconds.saturating_abs().min(i64::from(u32::MAX))));
+    (ahead_seconds != 0).then(|| {
+        format!("{span} {way} the service's: correct it, since dates and limits follow it")
+    })
+}
+
 /// Renders `125.00 USD`.
 pub(super) fn money_amount(money: &MoneyView) -> String {
     format_amount(money.amount, &money.currency)

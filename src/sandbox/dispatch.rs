@@ -30,6 +30,8 @@ use crate::sandbox::state::store::ChangeUnit;
 const BODY_BYTES_MAX: usize = 16 << 20;
 /// Maximum body of a control request; a snapshot is restored through it.
 const CONTROL_BYTES_MAX: usize = 1 << 30;
+/// Form of the header `Date` (RFC 9110).
+const HTTP_DATE: &str = "%a, %d %b %Y %H:%M:%S GMT";
 /// Default `Retry-After` of a throttling fault, in milliseconds.
 const RETRY_AFTER_MS: u64 = 1_000;
 
@@ -66,6 +68,10 @@ impl Sandbox {
         }
         let answer = self.answer(&parts, body, fault.as_ref()).await;
         let mut response = response(allow_other_origins(&parts, answer));
+        let now = self.now(&self.lock()).format(HTTP_DATE).to_string();
+        if let Ok(date) = HeaderValue::from_str(&now) {
+            response.headers_mut().insert(header::DATE, date);
+        }
         if let Some(dropped) = fault.and_then(|fault| fault.kind.dropped()) {
             response.extensions_mut().insert(dropped);
             response.extensions_mut().insert(LostReplyMarker);

@@ -13,7 +13,7 @@ fn now() -> DateTime<Utc> {
 }
 
 fn check(status: u16, body: &str) -> Outcome {
-    let answer = HttpAnswer { status, retry_after: None, body: body.into() };
+    let answer = HttpAnswer { status, retry_after: None, date: None, body: body.into() };
     classify(Ok(answer), &KnownValues::default(), now()).outcome
 }
 
@@ -48,7 +48,7 @@ fn only_a_readable_200_is_done() {
 fn a_204_without_a_body_is_done_for_the_one_path_that_has_nothing_to_say() {
     let outcome = |endpoint: &str, status: u16, body: &str| {
         let call = Call { endpoint: endpoint.to_owned(), ..Call::to::<PurgeTestData>(&[]) };
-        let answer = HttpAnswer { status, retry_after: None, body: body.into() };
+        let answer = HttpAnswer { status, retry_after: None, date: None, body: body.into() };
         classify(Ok(answer.with_call(&call)), &KnownValues::default(), now()).outcome
     };
     let purge = PurgeTestData::NAME;
@@ -127,7 +127,7 @@ fn a_429_waits_as_asked_and_a_503_remembers_the_wait() {
     let asked = |status| {
         let retry_after = Some("9".to_owned());
         classify(
-            Ok(HttpAnswer { status, retry_after, body: Vec::new() }),
+            Ok(HttpAnswer { status, retry_after, date: None, body: Vec::new() }),
             &KnownValues::default(),
             now(),
         )
@@ -184,4 +184,18 @@ fn every_name_has_its_sort() {
         field_privacy("currency") == FieldPrivacy::Open
             && field_privacy("phone") == FieldPrivacy::Personal
     );
+}
+
+#[test]
+fn a_clock_is_ahead_or_behind_only_if_the_date_lies_outside_the_call() {
+    let call = (now(), now() + TimeDelta::seconds(20));
+    for (date, expected) in [
+        ("Fri, 20 Nov 2026 08:00:10 GMT", Some(0)),
+        ("Fri, 20 Nov 2026 07:59:31 GMT", Some(0)),
+        ("Fri, 20 Nov 2026 07:58:00 GMT", Some(120)),
+        ("Fri, 20 Nov 2026 08:02:20 GMT", Some(-120)),
+        ("yesterday", None),
+    ] {
+        assert_eq!(clock_ahead_s(date, call), expected, "{date}");
+    }
 }

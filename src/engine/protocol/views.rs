@@ -325,6 +325,10 @@ pub struct TrafficView {
     /// Hosts that are down and not called for a while.
     #[serde(default)]
     pub silent: Vec<DownHostView>,
+    /// Seconds by which this machine's clock is ahead of the service's, as the last answer showed;
+    /// negative: behind. Zero within half a minute.
+    #[serde(default)]
+    pub clock_ahead_seconds: i64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -336,10 +340,10 @@ pub struct DownHostView {
 }
 
 impl TrafficView {
-    /// Returns true if no call is delayed.
+    /// Returns true if no call is delayed, and the clocks agree.
     pub fn is_free(&self) -> bool {
-        let Self { slowed, throttled, silent } = self;
-        *slowed == 0 && *throttled == 0 && silent.is_empty()
+        let Self { slowed, throttled, silent, clock_ahead_seconds } = self;
+        *slowed == 0 && *throttled == 0 && silent.is_empty() && *clock_ahead_seconds == 0
     }
 }
 

@@ -254,6 +254,7 @@ impl EngineView<'_> {
             slowed: traffic.slowed,
             throttled: traffic.throttled,
             silent: traffic.down_hosts.into_iter().map(view).collect(),
+            clock_ahead_seconds: traffic.clock_ahead_s,
         }
     }
 }

@@ -82,7 +82,9 @@ fn service_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     let help = "Merchants whose calls are slowed down.";
     out.write_one("service_slowed_merchants", help, traffic.slowed)?;
     let help = "Hosts of the service that do not answer.";
-    out.write_one("service_silent_hosts", help, traffic.silent.len())
+    out.write_one("service_silent_hosts", help, traffic.silent.len())?;
+    let help = "Seconds by which this machine's clock is ahead of the service's.";
+    out.write_seconds("clock_ahead", help, traffic.clock_ahead_seconds)
 }
 
 fn journal_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {

@@ -14,7 +14,7 @@ use crate::render::page::intents::intent;
 use crate::render::page::money::outlook;
 use crate::render::page::parts::{resource_link, sentence, short_link, state, time};
 use crate::render::page::resource::advice;
-use crate::render::words::{clean, duration, short_hash};
+use crate::render::words::{clean, clock_difference, duration, short_hash};
 
 /// Everything that the first page shows.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub fn page(parts: &OverviewParts<'_>) -> Markup {
 }
 
 fn service(parts: &OverviewParts<'_>) -> Markup {
-    let TrafficView { slowed, throttled, silent } = &parts.overview.traffic;
+    let TrafficView { slowed, throttled, silent, clock_ahead_seconds } = &parts.overview.traffic;
     html! {
         @for host in silent {
             div.notice.bad {
@@ -48,6 +48,7 @@ fn service(parts: &OverviewParts<'_>) -> Markup {
         @if *slowed > 0 {
             div.notice { "The service throttles " (count_noun(*slowed, "merchant")) " (" (count_noun(*throttled, "time")) " so far): calls wait." }
         }
+        @if let Some(difference) = clock_difference(*clock_ahead_seconds) { div.notice.bad { "This machine's clock is " (difference) "." } }
         @if silent.is_empty() && *slowed == 0 { p { (state(true, "Answers")) " No host of the service is silent or throttles calls." } }
         @for receiver in parts.receivers { p.quiet { (receiver_text(receiver)) } }
         p.quiet { "Journal: record " (parts.overview.position) ", head " code { (short_hash(&parts.overview.head)) } "." }
