@@ -13,6 +13,27 @@ pub const STYLES: &str = include_str!("page_style/pages.css");
 const DENY_ALL_POLICY: &str =
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/// Width of a page's column.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum PageWidth {
+    /// For a form.
+    Narrow,
+    #[default]
+    Text,
+    /// For tables.
+    Wide,
+}
+
+impl PageWidth {
+    fn class(self) -> Option<&'static str> {
+        match self {
+            Self::Narrow => Some("narrow"),
+            Self::Text => None,
+            Self::Wide => Some("page"),
+        }
+    }
+}
+
 #[derive(Debug)]
 pub struct PageFrame<'a> {
     /// The heading, and the first part of the title.
@@ -21,7 +42,7 @@ pub struct PageFrame<'a> {
     pub sender: Option<&'a str>,
     pub inner: &'a Markup,
     pub footer: Option<&'a str>,
-    pub is_narrow: bool,
+    pub width: PageWidth,
     /// Seconds after which a browser loads the page again.
     pub refresh_s: Option<u32>,
     /// The style sheet, in place or as a link.
@@ -31,14 +52,14 @@ pub struct PageFrame<'a> {
 
 impl PageFrame<'_> {
     pub fn html(&self) -> Markup {
-        let Self { title, sender, inner, footer, is_narrow, .. } = self;
+        let Self { title, sender, inner, footer, width, .. } = self;
         html! {
             (DOCTYPE)
             html lang="en" {
                 (self.head())
                 body {
                     @if let Some(name) = sender { header.who { (name) } }
-                    main.narrow[*is_narrow] { h1 { (title) } (inner) }
+                    main class=[width.class()] { h1 { (title) } (inner) }
                     @if let Some(text) = footer { footer { (text) } }
                     (self.scripts)
                 }

@@ -49,7 +49,7 @@ impl Sandbox {
 
     async fn handle(&self, request: Request<Body>) -> Response {
         let (parts, body) = request.into_parts();
-        let is_control = router::is_control(parts.uri.path());
+        let is_control = router::is_control(parts.uri.path()) || router::is_page(&parts);
         if is_control && !router::is_local(&parts) {
             return response(SandboxAnswer::from_refusal(&SandboxRefusal::no_path()));
         }

@@ -14,7 +14,7 @@ use crate::api::method::MethodKind;
 use crate::api::wire::Timestamp;
 use crate::base::clock::timestamp;
 use crate::base::money::{Currency, Money};
-use crate::base::page_style::{PageFrame, STYLES, headers};
+use crate::base::page_style::{PageFrame, PageWidth, STYLES, headers};
 use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::request::ParsedRequest;
 use crate::sandbox::state::store::ChangeUnit;
@@ -43,20 +43,34 @@ pub(crate) struct SandboxPage<'a> {
     brand: &'a str,
     title: &'a str,
     inner: Markup,
-    narrow: bool,
+    width: PageWidth,
     scripts: &'a [&'a str],
     /// A second origin to which its form may lead.
     leads_to: Option<String>,
+    /// True if its forms lead to control paths, which need the form's origin.
+    sends_origin: bool,
 }
 
 impl<'a> SandboxPage<'a> {
     /// Creates a page of a product brand. The title is also the heading; `inner` follows it.
     pub(crate) fn new(brand: &'a str, title: &'a str, inner: Markup) -> Self {
-        Self { brand, title, inner, narrow: false, scripts: &[], leads_to: None }
+        Self {
+            brand,
+            title,
+            inner,
+            width: PageWidth::Text,
+            scripts: &[],
+            leads_to: None,
+            sends_origin: false,
+        }
     }
 
     pub(crate) fn narrow(self) -> Self {
-        Self { narrow: true, ..self }
+        Self { width: PageWidth::Narrow, ..self }
+    }
+
+    pub(crate) fn wide(self) -> Self {
+        Self { width: PageWidth::Wide, ..self }
     }
 
     pub(crate) fn scripts(self, scripts: &'a [&'a str]) -> Self {
@@ -65,6 +79,11 @@ impl<'a> SandboxPage<'a> {
 
     pub(crate) fn leads_to(self, origin: Option<String>) -> Self {
         Self { leads_to: origin, ..self }
+    }
+
+    /// Lets browsers name the page's origin to this origin; without it they send `Origin: null`.
+    pub(crate) fn with_orders(self) -> Self {
+        Self { sends_origin: true, ..self }
     }
 
     pub(crate) fn answer(&self, status: StatusCode) -> SandboxAnswer {
@@ -76,17 +95,21 @@ impl<'a> SandboxPage<'a> {
         let answer = SandboxAnswer::of(status, HTML, body);
         let target = self.leads_to.as_ref().map(|origin| format!(" {origin}"));
         let headers = headers(&format!("{POLICY}{}", target.unwrap_or_default()));
+        let headers = headers.map(|(name, value)| {
+            let is_open = self.sends_origin && name == header::REFERRER_POLICY;
+            (name, if is_open { HeaderValue::from_static("same-origin") } else { value })
+        });
         headers.into_iter().fold(answer, |answer, (name, value)| answer.with(name, value))
     }
 
     fn html(&self, root: &str) -> Markup {
-        let Self { brand, title, inner, narrow, scripts, leads_to: _ } = self;
+        let Self { brand, title, inner, width, scripts, .. } = self;
         let frame = PageFrame {
             title,
             sender: Some(brand),
             inner,
             footer: Some(FOOTER),
-            is_narrow: *narrow,
+            width: *width,
             refresh_s: None,
             styles: html! { link rel="stylesheet" href={ (root) "/assets/pages.css" }; },
             scripts: html! { @for path in *scripts { script src={ (root) (path) } {} } },
@@ -118,7 +141,7 @@ pub(crate) fn render_refusal(
     }
     let inner = html! {
         p { "There is no page at this address." }
-        p.back { a href="/" { "Start page of this sandbox" } }
+        p.back { a href="/" { "First page of this sandbox" } }
     };
     short(cx, StatusCode::NOT_FOUND, "Not found", inner)
 }
@@ -161,9 +184,9 @@ pub(crate) fn moment(time: Timestamp) -> Markup {
 pub(crate) const API_REFERENCE: &str = "/openapi";
 pub(crate) const START_PATH: &str = "/";
 
-const LINKS: [(&str, &str, &str); 3] = [
+/// Pages that the first page leads to, beside the mailbox.
+pub(crate) const LINKS: [(&str, &str, &str); 2] = [
     (API_REFERENCE, "API reference", "Every request that the service accepts, with examples"),
-    ("/_sandbox/mailbox", "Mailbox", "The e-mails that invoices sent; none leaves this machine"),
     (
         "/_sandbox/credentials",
         "Credentials",
@@ -179,23 +202,34 @@ const COMMANDS: [(&str, &str); 2] = [
     ("reckon plan", "Show what your files would change here:"),
 ];
 
+/// Returns the page at `/` for other machines, and for links from other pages.
 pub(crate) fn start(cx: &ChangeUnit) -> SandboxAnswer {
     let inner = html! {
         p { "A complete emulator of the payment service, on your own machine. Its money, its cards and its e-mails are \
              not real." }
         ul.cards {
+            li {
+                a href=(START_PATH) { "Overview" }
+                span { "Time, merchants, ledger, requests, faults and e-mails, on the sandbox's own machine" }
+            }
             @for (path, name, about) in LINKS {
                 li { a href=(path) { (name) } span { (about) } }
             }
         }
+        (terminal())
+    };
+    let brand = &cx.environment.options.brand;
+    SandboxPage::new(brand, "Payment sandbox", inner).answer(StatusCode::OK)
+}
+
+pub(crate) fn terminal() -> Markup {
+    html! {
         h2 { "Try it from a terminal" }
         @for (command, about) in COMMANDS {
             p.quiet { (about) }
             pre { (command) }
         }
-    };
-    let brand = &cx.environment.options.brand;
-    SandboxPage::new(brand, "Payment sandbox", inner).answer(StatusCode::OK)
+    }
 }
 
 /// Content security policy of a frame: only this origin's script and styles; any page may embed it.

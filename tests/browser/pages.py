@@ -326,8 +326,7 @@ def focused(page):
 
 def around(page):
     """Reads the pages that lead to others, and the page of an unknown address."""
-    visit(page, BASE + "/")
-    readable(page, PICTURES, "start")
+    overview(page)
     visit(page, BASE + "/nothing/here")
     readable(page, PICTURES, "not-found")
     page.find_element(By.CSS_SELECTOR, "main a").click()
@@ -343,6 +342,25 @@ def around(page):
     visit(page, BASE + "/")
     visit(page, BASE + "/openapi#" + shown_id)
     assert page.find_element(By.ID, shown_id).get_attribute("open"), "a link to an operation unfolds it"
+
+
+def overview(page):
+    """Turns the clock and orders a fault on the first page, as a person does."""
+    visit(page, BASE + "/")
+    before = page.find_element(By.CSS_SELECTOR, "h2#time + p time").text
+    page.find_element(By.CSS_SELECTOR, "button[value=PT1H]").click()
+    wait(page, lambda: "The clock was turned." in page.find_element(By.TAG_NAME, "main").text, "the form turns the clock")
+    assert page.find_element(By.CSS_SELECTOR, "h2#time + p time").text != before
+    page.find_element(By.CSS_SELECTOR, "#faults ~ details summary").click()
+    Select(page.find_element(By.ID, "fault")).select_by_value("delay")
+    page.find_element(By.ID, "path").send_keys("/v1/never")
+    readable(page, PICTURES, "start")
+    page.find_element(By.XPATH, "//button[text()='Order the fault']").click()
+    wait(page, lambda: "/v1/never" in page.find_element(By.TAG_NAME, "main").text, "the form orders the fault")
+    page.find_element(By.XPATH, "//button[text()='Remove']").click()
+    wait(page, lambda: "/v1/never" not in page.find_element(By.TAG_NAME, "main").text, "the form removes the fault")
+    visit(page, BASE + "/_sandbox/requests")
+    readable(page, PICTURES, "requests")
 
 
 def consent(page, partner):

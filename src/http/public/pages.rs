@@ -9,7 +9,7 @@ use data_encoding::BASE64_NOPAD;
 use maud::{Markup, PreEscaped, html};
 
 use crate::base::id::Mode;
-use crate::base::page_style::{PageFrame, STYLES, headers};
+use crate::base::page_style::{PageFrame, PageWidth, STYLES, headers};
 use crate::engine::protocol::payers::{Intake, IntakePage};
 
 const NONCE_BYTES: usize = 18;
@@ -67,7 +67,7 @@ impl<'a> HtmlPage<'a> {
             sender: header,
             inner: &inner,
             footer,
-            is_narrow: true,
+            width: PageWidth::Narrow,
             refresh_s: refresh.then_some(REFRESH_S),
             styles: html! { style nonce=(nonce) { (PreEscaped(STYLES)) } },
             scripts,

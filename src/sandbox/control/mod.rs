@@ -3,5 +3,6 @@
 
 pub mod mailbox;
 pub mod merchants;
+pub mod page;
 pub mod router;
 pub mod triggers;

@@ -1,6 +1,7 @@
 //! Routing of the control paths, which answer only requests from this machine; and the paths about
 //! the sandbox as a whole: its clock, its settings, the scenario played into it, its state as a
-//! snapshot, its stored objects, served requests and fault rules, for people and checkers.
+//! snapshot, its stored objects, served requests and fault rules, for people and checkers. People
+//! see the same as pages, the first of them at `/`: the service itself has nothing there.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -8,6 +9,7 @@ use std::net::SocketAddr;
 use axum::extract::ConnectInfo;
 use chrono::{DateTime, Months, TimeDelta, Utc};
 use http::request::Parts;
+use http::{Method, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -15,8 +17,11 @@ use crate::base::clock::timestamp;
 use crate::base::local::non_local_reason;
 use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::body::ControlOrder;
+use crate::sandbox::control::page::lists::{self, parameter};
+use crate::sandbox::control::page::{data, orders, overview};
 use crate::sandbox::control::{mailbox, merchants, triggers};
 use crate::sandbox::onboarding::record;
+use crate::sandbox::pages::{START_PATH, wants_page};
 use crate::sandbox::request::pairs;
 use crate::sandbox::server::{LockedState, Sandbox};
 use crate::sandbox::state::faults::{FAULTS, FaultRule};
@@ -36,8 +41,18 @@ pub(crate) fn is_local(parts: &Parts) -> bool {
     non_local_reason(peer, &parts.headers, &parts.uri).is_none()
 }
 
+/// Returns true for the sandbox's first page, which only this machine sees.
+pub(crate) fn is_page(parts: &Parts) -> bool {
+    parts.method == Method::GET && parts.uri.path() == START_PATH && is_local(parts)
+}
+
 pub(crate) fn serve(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> SandboxAnswer {
-    route(sandbox, parts, body).into()
+    if !orders::is_form(parts) {
+        return route(sandbox, parts, body).into();
+    }
+    let order = orders::parse(body);
+    let result = route(sandbox, parts, &order.body);
+    orders::answer(&sandbox.inner.environment.options.brand, parts, &order, result)
 }
 
 fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<SandboxAnswer> {
@@ -45,6 +60,11 @@ fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<SandboxAnswer>
     let rest = path.get(1..).unwrap_or_default();
     let order = || ControlOrder::parse(body);
     match (parts.method.as_str(), rest) {
+        ("GET", []) if path.is_empty() => first_page(sandbox, parts),
+        ("GET", []) => Ok(SandboxAnswer::redirect(StatusCode::FOUND, START_PATH)),
+        ("GET", ["merchants", id]) => read(sandbox, |cx| {
+            lists::merchant(cx, id, &pairs(parts.uri.query().unwrap_or_default()))
+        }),
         ("GET", ["credentials"]) => read(sandbox, merchants::credentials),
         ("POST", ["credentials"]) => {
             change(sandbox, |cx| merchants::issue_authorization_code(cx, &order()?))
@@ -80,6 +100,9 @@ fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<SandboxAnswer>
         }
         ("DELETE", ["faults"]) => change_locked(sandbox, |live, cx| remove_faults(live, cx, None)),
         ("DELETE", ["faults", id]) => {
+            change_locked(sandbox, |live, cx| remove_faults(live, cx, Some(id)))
+        }
+        ("POST", ["faults", id, "remove"]) => {
             change_locked(sandbox, |live, cx| remove_faults(live, cx, Some(id)))
         }
         ("GET", ["objects", kind]) => read(sandbox, |cx| objects(cx, kind)),
@@ -131,6 +154,16 @@ fn change_locked(
     };
     sandbox.inner.index.flush()?;
     Ok(answer)
+}
+
+fn first_page(sandbox: &Sandbox, parts: &Parts) -> Result<SandboxAnswer> {
+    let query = pairs(parts.uri.query().unwrap_or_default());
+    let mut live = sandbox.lock();
+    let now = sandbox.now(&live);
+    sandbox.catch_up(&mut live, now)?;
+    let shown = data::overview(&sandbox.cx(&live, now), &live.faults, parameter(&query, "after"))?;
+    let brand = &sandbox.inner.environment.options.brand;
+    Ok(overview::page(brand, &shown, parameter(&query, "done")))
 }
 
 fn clock(cx: &ChangeUnit) -> Result<SandboxAnswer> {
@@ -301,6 +334,9 @@ fn objects(cx: &ChangeUnit, kind: &str) -> Result<SandboxAnswer> {
 
 fn requests(cx: &ChangeUnit, parts: &Parts) -> Result<SandboxAnswer> {
     let query = pairs(parts.uri.query().unwrap_or_default());
+    if wants_page(parts) {
+        return lists::requests(cx, &query);
+    }
     let limit = query.get("limit").and_then(|values| values.first());
     let limit = limit.and_then(|text| text.parse::<usize>().ok()).unwrap_or(usize::MAX);
     let mut requests: Vec<Value> = cx.values("request/")?;

@@ -48,6 +48,11 @@ const STATUS: [(&str, &str); 13] = [
     ("recurring_charge.occurrence.ignored", "IGNORED"),
 ];
 
+/// Returns the types of events that a person can choose from.
+pub(crate) fn event_types() -> impl Iterator<Item = &'static str> {
+    STATUS.iter().map(|(kind, _)| *kind)
+}
+
 /// The event of a decline, and its failure code where the order names none.
 const FAILED: (&str, &str) = ("transaction.failed", "card_declined");
 

@@ -16,6 +16,7 @@ use crate::sandbox::pages::{FOOTER, amount, date};
 use crate::sandbox::state::store::{ChangeUnit, sortable_key};
 
 const PREFIX: &str = "mail/";
+const COUNT: &str = "meta/mails";
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct StoredEmail {
@@ -40,8 +41,18 @@ pub(crate) struct StoredEmail {
 }
 
 pub(crate) fn send(cx: &mut ChangeUnit, mail: &StoredEmail) -> Result<()> {
+    let count = count(cx)?.saturating_add(1);
+    cx.put(COUNT, &count)?;
     let number = cx.next();
     cx.put(&key(number), mail)
+}
+
+/// Returns the number of e-mails. A state without the number is from an older version: it is counted.
+pub(crate) fn count(cx: &ChangeUnit) -> Result<u64> {
+    match cx.get(COUNT)? {
+        Some(count) => Ok(count),
+        None => Ok(u64::try_from(cx.entries(PREFIX)?.len()).unwrap_or(u64::MAX)),
+    }
 }
 
 /// Returns every e-mail with its number in the mailbox, oldest first.

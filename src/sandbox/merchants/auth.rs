@@ -117,7 +117,7 @@ fn deauthorised_key(merchant: &str) -> String {
     format!("x/deauthorised/{merchant}")
 }
 
-fn is_deauthorised(cx: &ChangeUnit, merchant: &str) -> Result<bool> {
+pub(crate) fn is_deauthorised(cx: &ChangeUnit, merchant: &str) -> Result<bool> {
     Ok(cx.get::<bool>(&deauthorised_key(merchant))?.unwrap_or(false))
 }
 

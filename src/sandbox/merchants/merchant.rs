@@ -267,6 +267,17 @@ impl ChangeUnit {
         found.ok_or_else(|| SandboxRefusal::not_found("Merchant", id))
     }
 
+    /// Returns up to `take` merchants in the order of their ids, behind the id `after`.
+    pub(crate) fn merchants_behind(
+        &self,
+        after: Option<&str>,
+        take: usize,
+    ) -> Result<Vec<MerchantRecord>> {
+        let after = after.map(record);
+        let found = self.scan(RECORDS, after.as_deref(), take)?.into_iter();
+        found.map(|(_, value)| Ok(serde_json::from_value(value)?)).collect()
+    }
+
     pub(crate) fn merchants(&self) -> Result<Vec<MerchantRecord>> {
         let mut all: Vec<MerchantRecord> = self.values(RECORDS)?;
         all.sort_by(|one, other| one.name.cmp(&other.name));

@@ -127,6 +127,12 @@ pub(crate) fn load(cx: &ChangeUnit, id: &str) -> Result<StoredApplication> {
     cx.load(ObjectKind::APPLICATION, id)
 }
 
+/// Returns the newest applications of all.
+pub(crate) fn newest(cx: &ChangeUnit, take: u64) -> Result<Vec<Application>> {
+    let ids = cx.ids(&ObjectKind::APPLICATION.list(LIST), 0, take)?.into_iter();
+    ids.map(|id| Ok(load(cx, &id)?.object)).collect()
+}
+
 pub(crate) fn store(cx: &mut ChangeUnit, found: &StoredApplication) -> Result<()> {
     cx.update(ObjectKind::APPLICATION, &found.object.id.to_string(), found)
 }

@@ -44,6 +44,25 @@ pub(crate) enum FaultKind {
 }
 
 impl FaultKind {
+    /// Every fault, with its meaning for people.
+    pub(crate) const ALL: [(Self, &'static str); 9] = [
+        (Self::DropAfter, "does the work, loses the answer"),
+        (Self::ErrorBefore, "answers an error, does nothing"),
+        (Self::ErrorAfter, "does the work, answers an error"),
+        (Self::Delay, "answers late"),
+        (Self::Reset, "breaks the connection, does nothing"),
+        (Self::Throttle, "answers 429 with Retry-After, does nothing"),
+        (Self::WebhookLost, "sends a webhook never"),
+        (Self::WebhookDoubled, "sends a webhook twice"),
+        (Self::WebhookReordered, "sends a webhook after later ones"),
+    ];
+
+    /// Returns the word of orders and lists.
+    pub(crate) fn word(self) -> String {
+        let word = serde_json::to_value(self).ok();
+        word.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned()
+    }
+
     fn is_of_webhooks(self) -> bool {
         matches!(self, Self::WebhookLost | Self::WebhookDoubled | Self::WebhookReordered)
     }

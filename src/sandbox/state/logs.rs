@@ -49,6 +49,21 @@ pub(crate) fn requests_total(cx: &ChangeUnit) -> Result<u64> {
     Ok(cx.get(REQUESTS)?.unwrap_or(0))
 }
 
+/// Returns up to `take` requests with their numbers, newest first; those older than the number
+/// `before`, if one is given.
+pub(crate) fn newest_requests(
+    cx: &ChangeUnit,
+    before: Option<u64>,
+    take: u64,
+) -> Result<Vec<(u64, LoggedRequest)>> {
+    let total = requests_total(cx)?;
+    let end = before.map_or(total, |before| before.saturating_sub(1).min(total));
+    let numbers = (end.saturating_sub(take)..end).rev().map(|below| below.saturating_add(1));
+    let read =
+        |number| Ok(cx.get(&format!("request/{}", sortable_key(number)))?.map(|one| (number, one)));
+    numbers.filter_map(|number| read(number).transpose()).collect()
+}
+
 /// Kind of a movement. A charge, refund or credit is an authorisation; a capture settles it. A void
 /// reverses it before the capture; a return is money that did not arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -108,6 +123,21 @@ pub(crate) fn record_movement(
     let key = format!("ledger/total/{}/{}/{word}", entry.account_id, entry.currency);
     let total = cx.get::<i64>(&key)?.unwrap_or(0).checked_add(entry.amount);
     cx.put(&key, &total.ok_or_else(SandboxRefusal::server_error)?)
+}
+
+/// Returns the totals of an account: currency, kind, and minor units.
+pub(crate) fn totals_of(
+    cx: &ChangeUnit,
+    account: &str,
+) -> Result<Vec<(String, MoneyMovement, i64)>> {
+    let prefix = format!("ledger/total/{account}/");
+    let read = |(key, amount): (String, Value)| -> Result<_> {
+        let (currency, kind) =
+            key.strip_prefix(&prefix).and_then(|rest| rest.split_once('/')).unwrap_or_default();
+        let kind = serde_json::from_value(Value::from(kind))?;
+        Ok((currency.to_owned(), kind, serde_json::from_value(amount)?))
+    };
+    cx.entries(&prefix)?.into_iter().map(read).collect()
 }
 
 /// Returns the whole ledger, with totals by account, currency and type.

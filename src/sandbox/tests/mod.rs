@@ -23,6 +23,7 @@ mod methods;
 mod money;
 mod notifications;
 mod openapi;
+mod overview;
 mod pages;
 mod partner;
 mod paying;

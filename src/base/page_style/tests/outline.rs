@@ -76,10 +76,12 @@ pub(crate) fn broken_header_rules(headers: &HeaderMap) -> Vec<String> {
     let missing = directives.into_iter().filter(|one| !policy.contains(one)).map(str::to_owned);
     let others = [
         ("x-content-type-options", "nosniff"),
-        ("referrer-policy", "no-referrer"),
         ("cache-control", "no-store"),
         ("x-frame-options", "DENY"),
     ];
     let others = others.into_iter().filter(|(name, value)| header(name) != *value);
-    missing.chain(others.map(|(name, _)| name.to_owned())).collect()
+    // Both values name nothing to another origin.
+    let is_quiet = ["no-referrer", "same-origin"].contains(&header("referrer-policy"));
+    let referrer = (!is_quiet).then(|| "referrer-policy".to_owned());
+    missing.chain(others.map(|(name, _)| name.to_owned())).chain(referrer).collect()
 }
