@@ -1,25 +1,23 @@
 //! Routing of the control paths, which answer only requests from this machine; and the paths about
-//! the sandbox as a whole: its clock, its settings, the scenario played into it, its state as a
-//! snapshot, its stored objects, served requests and fault rules, for people and checkers. People
-//! see the same as pages, the first of them at `/`: the service itself has nothing there.
+//! the sandbox as a whole: its settings, the scenario played into it, its state as a snapshot, its
+//! stored objects, served requests and fault rules, for people and checkers. People see the same as
+//! pages, the first of them at `/`: the service itself has nothing there.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use axum::extract::ConnectInfo;
-use chrono::{DateTime, Months, TimeDelta, Utc};
 use http::request::Parts;
 use http::{Method, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::base::clock::timestamp;
 use crate::base::local::non_local_reason;
 use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::body::ControlOrder;
 use crate::sandbox::control::page::lists::{self, parameter};
 use crate::sandbox::control::page::{data, orders, overview};
-use crate::sandbox::control::{mailbox, merchants, triggers};
+use crate::sandbox::control::{clock, mailbox, merchants, triggers};
 use crate::sandbox::onboarding::record;
 use crate::sandbox::pages::{START_PATH, wants_page};
 use crate::sandbox::request::pairs;
@@ -91,8 +89,8 @@ fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<SandboxAnswer>
         ("POST", ["accounts"]) => change(sandbox, |cx| merchants::add_account(cx, &order()?)),
         ("GET", ["policy"]) => read(sandbox, merchants::list_policies),
         ("POST", ["policy"]) => change(sandbox, |cx| merchants::set_policy(cx, &order()?)),
-        ("GET", ["clock"]) => read(sandbox, clock),
-        ("POST", ["clock"]) => set_clock(sandbox, &order()?),
+        ("GET", ["clock"]) => read(sandbox, clock::show),
+        ("POST", ["clock"]) => clock::turn(sandbox, &order()?),
         ("GET", ["faults"]) => faults(sandbox),
         ("POST", ["faults"]) => {
             let order = order()?;
@@ -164,70 +162,6 @@ fn first_page(sandbox: &Sandbox, parts: &Parts) -> Result<SandboxAnswer> {
     let shown = data::overview(&sandbox.cx(&live, now), &live.faults, parameter(&query, "after"))?;
     let brand = &sandbox.inner.environment.options.brand;
     Ok(overview::page(brand, &shown, parameter(&query, "done")))
-}
-
-fn clock(cx: &ChangeUnit) -> Result<SandboxAnswer> {
-    SandboxAnswer::json(&json!({ "now": timestamp(&cx.now) }))
-}
-
-/// `{"advance":"P30D"}` or `{"set":"2027-01-01T00:00:00Z"}`; everything due in between runs first.
-fn set_clock(sandbox: &Sandbox, order: &ControlOrder) -> Result<SandboxAnswer> {
-    let target = {
-        let mut live = sandbox.lock();
-        let now = sandbox.now(&live);
-        let target = match (order.text("advance"), order.text("set")) {
-            (Some(duration), None) => add_duration(now, duration),
-            (None, Some(time)) => {
-                DateTime::parse_from_rfc3339(time).ok().map(|time| time.with_timezone(&Utc))
-            }
-            (Some(_), Some(_)) | (None, None) => None,
-        };
-        let wrong = "Give either `advance` (an ISO 8601 duration) or `set` (a time)";
-        let target = target.ok_or_else(|| SandboxRefusal::invalid(wrong))?;
-        sandbox.move_to(&mut live, target)?;
-        target
-    };
-    sandbox.inner.index.flush()?;
-    SandboxAnswer::json(&json!({ "now": timestamp(&target) }))
-}
-
-/// Adds an ISO 8601 duration such as `P30D`, `P1M` or `PT5M`; `None` for an invalid one.
-fn add_duration(time: DateTime<Utc>, duration: &str) -> Option<DateTime<Utc>> {
-    let text = duration.strip_prefix('P').filter(|text| !text.is_empty())?;
-    let (date, clock) = text.split_once('T').unwrap_or((text, ""));
-    let date = parts(date)?.into_iter().map(|part| (true, part));
-    let clock = parts(clock)?.into_iter().map(|part| (false, part));
-    let (mut months, mut seconds) = (0_u32, 0_i64);
-    for (is_date, (number, unit)) in date.chain(clock) {
-        let (of_month, of_second) = match (is_date, unit) {
-            (true, 'Y') => (12, 0),
-            (true, 'M') => (1, 0),
-            (true, 'W') => (0, 604_800),
-            (true, 'D') => (0, 86_400),
-            (false, 'H') => (0, 3600),
-            (false, 'M') => (0, 60),
-            (false, 'S') => (0, 1),
-            _ => return None,
-        };
-        months = months.checked_add(number.checked_mul(of_month)?)?;
-        seconds = seconds.checked_add(i64::from(number).checked_mul(of_second)?)?;
-    }
-    let time = time.checked_add_months(Months::new(months))?;
-    time.checked_add_signed(TimeDelta::try_seconds(seconds)?)
-}
-
-fn parts(text: &str) -> Option<Vec<(u32, char)>> {
-    let mut parts = Vec::new();
-    let mut digits = String::new();
-    for character in text.chars() {
-        if character.is_ascii_digit() {
-            digits.push(character);
-        } else {
-            parts.push((digits.parse().ok()?, character));
-            digits.clear();
-        }
-    }
-    digits.is_empty().then_some(parts)
 }
 
 /// GET of the sandbox's choices where the service's documents leave one open.
