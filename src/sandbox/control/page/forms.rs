@@ -23,7 +23,7 @@ const METHODS: [&str; 5] = ["GET", "POST", "PATCH", "PUT", "DELETE"];
 pub(super) fn clock(now: DateTime<Utc>) -> Markup {
     let now = now.format("%Y-%m-%dT%H:%M").to_string();
     html! {
-        form.actions method="post" action="/_sandbox/clock" {
+        form.choices method="post" action="/_sandbox/clock" {
             @for (step, words) in STEPS { button.plain name="advance" value=(step) { (words) } }
         }
         form method="post" action="/_sandbox/clock" {
@@ -56,6 +56,7 @@ fn fault_row(rule: &FaultRule) -> Markup {
     let shown = rule.show();
     let text = |name: &str| shown.get(name).and_then(Value::as_str).unwrap_or_default();
     let number = |name: &str| shown.get(name).and_then(Value::as_u64);
+    let share = text("probability").trim_end_matches('0').trim_end_matches('.');
     let (struck, times) = (number("struck").unwrap_or(0), number("times"));
     html! {
         tr {
@@ -65,7 +66,10 @@ fn fault_row(rule: &FaultRule) -> Markup {
                 @if let Some(delay) = rule.delay_ms { " " (delay) " ms" }
             }
             td { (if text("method").is_empty() { "any method" } else { text("method") }) " " code { (text("path")) "…" } }
-            td { (struck) @if let Some(times) = times { " of " (times) } " (share " (text("probability")) ")" }
+            td {
+                (struck) @if let Some(times) = times { " of " (times) }
+                @if share != "1" { ", a share of " (share) }
+            }
             td {
                 form method="post" action={ "/_sandbox/faults/" (rule.id) "/remove" } {
                     button.plain aria-label={ "Remove the fault " (rule.kind.word()) } { "Remove" }

@@ -96,7 +96,7 @@ fn payments(
     let link = |offset: u64| format!("{here}?{}={offset}", mode.mode.as_str());
     Ok(html! {
         h2 { "Payments (" (mode.mode.as_str()) ")" }
-        @if found.is_empty() { p { "No payment here; " (total) " in all." } } @else {
+        @if total == 0 { p { "No payment yet." } } @else if found.is_empty() { p { "No payment here; " (total) " in all." } } @else {
             p.quiet { (offset.saturating_add(1)) "–" (end) " of " (total) ", newest first." }
             (tables::payments(&found, &here))
         }

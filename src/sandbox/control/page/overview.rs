@@ -35,8 +35,8 @@ pub(crate) fn page(brand: &str, overview: &SandboxOverview, done: Option<&str>) 
             ul.index { @for (id, name) in PARTS { li { a href={ "#" (id) } { (name) } } } }
         }
         h2 #time { "Time" }
-        p { "It is " strong { (second(Timestamp(overview.now))) } " UTC here. What is due until a later time happens as the \
-             clock turns." }
+        p { "It is " strong { (second(Timestamp(overview.now))) } " UTC here. Turning the clock does everything that is due on \
+             the way." }
         (forms::clock(overview.now))
         (merchants(overview))
         h2 #ledger { "Ledger" }
