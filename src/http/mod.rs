@@ -18,6 +18,7 @@ pub mod private {
 pub mod page {
     pub mod audit;
     pub mod events;
+    pub mod graph;
     pub mod resources;
     pub mod respond;
     pub mod routes;

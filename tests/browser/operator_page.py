@@ -20,7 +20,7 @@ from reading import readable, wait
 PROGRAM, FOLDER, PICTURES = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 ADDRESS = json.loads((FOLDER / ".reckon/addresses.json").read_text())["http"]
 PAGES = ["/", "/resources", "/resources?not_ready=true&search=c", "/resources/RecurringCharge/default/club",
-         "/plan", "/intents", "/events", "/audit", "/audit?resource=Merchant/acme", "/resources?kind=Nothing"]
+         "/graph", "/graph?resource=RecurringCharge/club", "/graph?merchant=acme", "/plan", "/intents", "/events", "/audit", "/audit?resource=Merchant/acme", "/resources?kind=Nothing"]
 
 
 def reckon(*arguments):

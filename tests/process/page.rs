@@ -125,6 +125,9 @@ fn every_page_and_link_of_a_busy_daemon_can_be_read_and_shows_nothing_private() 
     for path in [
         "/",
         "/resources",
+        "/graph",
+        "/graph?resource=Contact%2Fjane",
+        "/graph?merchant=Merchant%2Facme",
         "/plan",
         "/intents",
         "/events",
@@ -170,6 +173,8 @@ fn a_page_that_does_not_exist_and_a_wrong_filter_say_so() {
     let address = address(folder.path());
     for (path, status, text) in [
         ("/resources/Invoice/default/nobody", 404, "There is no resource Invoice/nobody."),
+        ("/graph?resource=Invoice/nobody", 404, "There is no resource of this name."),
+        ("/graph?resource=Contact/jane&merchant=acme", 400, "not both"),
         ("/resources?kind=Nothing", 400, "there is no kind Nothing"),
         ("/resources?merchant=acne", 400, "did you mean Merchant/acme?"),
         ("/resources?labels=%3D", 400, "is no label filter"),

@@ -35,6 +35,7 @@ async fn serve_at(below: &str) -> Served {
         | EngineQuery::PlanPart(_)
         | EngineQuery::Money
         | EngineQuery::ResourceContext(_)
+        | EngineQuery::Graph(_)
         | EngineQuery::Scoped(_)
         | EngineQuery::Save(_)
         | EngineQuery::Approvals

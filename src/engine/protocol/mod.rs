@@ -6,6 +6,7 @@ pub mod diagnostics;
 pub mod event_detail;
 pub mod event_filter;
 pub mod events;
+pub mod graph;
 pub mod hooks;
 pub mod input;
 pub mod intents;

@@ -10,6 +10,7 @@ use crate::engine::protocol::diagnostics::{
     LocalReply, Metrics, Provenances, StateReply, StatusView, WhySubject,
 };
 use crate::engine::protocol::events::{EventView, EventsView, EventsWanted, ResyncedEvents};
+use crate::engine::protocol::graph::{GraphSubject, GraphView};
 use crate::engine::protocol::hooks::{HooksView, TrialRunQuery};
 use crate::engine::protocol::intents::IntentsView;
 use crate::engine::protocol::pages::{MoneyOutlook, PlanPart, ResourceContext};
@@ -53,6 +54,8 @@ pub enum EngineQuery {
     Money,
     /// One resource with what it needs and what needs it.
     ResourceContext(Key),
+    /// Resources and their needs, a bounded number of them.
+    Graph(GraphSubject),
     Scoped(StepSelection),
     /// The same as a plan that can be saved in a file.
     Save(Box<SavePlan>),
@@ -97,6 +100,8 @@ pub enum Reply {
     PlanPart(Box<PlanPart>),
     Money(Box<MoneyOutlook>),
     ResourceContext(Option<Box<ResourceContext>>),
+    /// `None` if the graph's subject does not exist.
+    Graph(Option<Box<GraphView>>),
     Saved(Box<SavedPlan>),
     #[serde(rename = "paused")]
     Suspension(Box<SuspensionResult>),
@@ -226,6 +231,8 @@ queries! {
     ResourceContextQuery(key: Key) -> Option<ResourceContext>:
         EngineQuery::ResourceContext(key),
         Reply::ResourceContext(found) => found.map(|found| *found);
+    GraphQuery(subject: GraphSubject) -> Option<GraphView>:
+        EngineQuery::Graph(subject), Reply::Graph(found) => found.map(|found| *found);
     PlanQuery -> PlanView: EngineQuery::Plan, Reply::Plan(plan) => *plan;
     ScopedPlanQuery(scope: StepSelection) -> Result<PlanView, Vec<UnknownName>>:
         EngineQuery::Scoped(scope),

@@ -53,6 +53,7 @@ impl EngineView<'_> {
             EngineQuery::TrialRun(asked) => Reply::ScriptData(self.trial_data(&asked)),
             EngineQuery::PlanPart(part) => Reply::PlanPart(Box::new(self.plan_part(part))),
             EngineQuery::Money => Reply::Money(Box::new(self.money.outlook(self.planner.count()))),
+            EngineQuery::Graph(subject) => Reply::Graph(self.graph(&subject).map(Box::new)),
             EngineQuery::ResourceContext(key) => {
                 Reply::ResourceContext(self.resource_context(&key).map(Box::new))
             }

@@ -6,6 +6,7 @@ pub mod event_detail;
 pub mod event_list;
 pub mod event_runs;
 pub mod events;
+pub mod graph;
 pub mod intents;
 pub mod journal_refs;
 pub mod next_steps;

@@ -78,7 +78,7 @@ impl EngineView<'_> {
         Ok(ResourceList { items, total, hold, at: self.shared.now() })
     }
 
-    fn is_selected(&self, step: &Step, filter: &ResourceFilter) -> bool {
+    pub(crate) fn is_selected(&self, step: &Step, filter: &ResourceFilter) -> bool {
         let ResourceFilter { kind, key: _, namespace, merchant, labels, not_ready, .. } = filter;
         let manifest = self.known_state.desired().manifests.get(&step.key);
         let none = BTreeMap::new();

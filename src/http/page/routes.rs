@@ -19,7 +19,7 @@ use crate::engine::protocol::query::{
 };
 use crate::engine::protocol::resources::{ListPart, ResourceFilter};
 use crate::http::page::respond::{self, ITEMS_SHOWN, PageResult, ask, ask_local, show};
-use crate::http::page::{audit, events, resources};
+use crate::http::page::{audit, events, graph, resources};
 use crate::render::page::assets::{PAGE_SCRIPT, STYLE_SHEET};
 use crate::render::page::frame::PageSection;
 use crate::render::page::overview::OverviewParts;
@@ -36,6 +36,7 @@ pub(crate) fn routes<S: Clone + Send + Sync + 'static>(control: Control) -> Rout
         .route("/", get(first))
         .route("/resources", get(resources::list))
         .route("/resources/{kind}/{namespace}/{name}", get(resources::one))
+        .route("/graph", get(graph::show_graph))
         .route("/plan", get(pending_plan))
         .route("/intents", get(open_intents))
         .route("/events", get(events::list))

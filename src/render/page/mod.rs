@@ -6,6 +6,7 @@ pub mod audit;
 pub mod event;
 pub mod events;
 pub mod frame;
+pub mod graph;
 pub mod intents;
 mod money;
 pub mod overview;

@@ -103,6 +103,7 @@ fn counts(parts: &OverviewParts<'_>) -> Markup {
             caption { "Beside them" }
             tbody { @for row in beside { (count_row(row)) } }
         }
+        p { a href="/graph" { "What waits for what, as a graph" } }
     }
 }
 

@@ -2,13 +2,17 @@
 
 use maud::{Markup, html};
 
+use crate::base::id::Key;
 use crate::base::wording::count_noun;
+use crate::engine::protocol::graph::GraphSubject;
 use crate::engine::protocol::next_steps::NeedView;
 use crate::engine::protocol::pages::ResourceContext;
 use crate::engine::protocol::payers::{PaymentView, PaymentsView};
 use crate::engine::protocol::views::ResourceView;
+use crate::kinds::planning::step::MERCHANT;
 use crate::model::state::health::{Condition, ConditionStatus};
 use crate::render::page::audit::table;
+use crate::render::page::graph::graph_path;
 use crate::render::page::parts::{
     address, command, facts, key_link, sentence, short_link, state, time,
 };
@@ -146,6 +150,17 @@ fn needs(context: &ResourceContext) -> Markup {
                 @if hidden > 0 { li { "and " (hidden) " more" } }
             }
         }
+        @if !context.resource.needs.is_empty() || !context.users.is_empty() { (graph_links(&context.resource)) }
+    }
+}
+
+/// Returns the links to the drawings of what a resource waits for.
+fn graph_links(item: &ResourceView) -> Markup {
+    let key = resource_key(&item.kind, &item.namespace, &item.name).parse::<Key>().ok();
+    let merchant = key.clone().filter(|_| item.kind == MERCHANT).map(GraphSubject::Merchant);
+    html! {
+        @if let Some(key) = key { p { a href=(graph_path(&GraphSubject::Resource(key))) { "What waits for what, as a graph" } } }
+        @if let Some(subject) = merchant { p { a href=(graph_path(&subject)) { "All resources of this merchant as a graph" } } }
     }
 }
 

@@ -5,17 +5,19 @@ use serde_json::{Value, json};
 
 use crate::base::page_style::tests::outline::faults;
 use crate::control::testing::overview;
+use crate::engine::protocol::graph::{GraphNode, GraphSubject, GraphView};
 use crate::engine::protocol::next_steps::{NeedView, NextStep};
 use crate::engine::protocol::pages::{MoneyOutlook, PlanPart, ResourceContext};
 use crate::engine::protocol::resources::{ListPart, ResourceList};
 use crate::engine::protocol::views::{DownHostView, Overview, ResourceView};
+use crate::model::plan::Standing;
 use crate::render::page::audit::WrittenSearch;
 use crate::render::page::events::WrittenEventFilter;
 use crate::render::page::frame::{OperatorPage, POLICY, PageSection};
 use crate::render::page::overview::OverviewParts;
 use crate::render::page::parts::paging;
 use crate::render::page::resources::WrittenFilter;
-use crate::render::page::{audit, event, events, intents, plan, resource, resources, why};
+use crate::render::page::{audit, event, events, graph, intents, plan, resource, resources, why};
 
 /// A text of an attacker: markup, the end of an attribute, and a change of the direction of writing.
 const HOSTILE: &str = "\"><script>alert(1)</script>\u{202e}\u{1b}[31m";
@@ -92,6 +94,44 @@ fn one_resource_shows_its_command_its_needs_and_its_records() {
     assert!(html.contains("<code class=\"command\">reckon approve Merchant/acme</code>"), "{html}");
     assert!(html.contains("and 2 more") && html.contains("12.50 USD"), "{html}");
     assert_eq!(html.matches("ul class=\"tree\"").count(), 2, "a tree of two levels");
+}
+
+#[test]
+fn a_graph_is_a_drawing_with_links_and_the_same_as_a_table() {
+    let node = |name: &str, standing| GraphNode {
+        key: name.parse().unwrap(),
+        standing,
+        reason: HOSTILE.to_owned(),
+        message: HOSTILE.to_owned(),
+    };
+    let long = "RecurringCharge/a-name-that-is-longer-than-a-box";
+    let nodes = vec![
+        node("Merchant/acme", Some(Standing::Ready)),
+        node(long, Some(Standing::Waiting)),
+        node("SavedMethod/gone", None),
+    ];
+    let view = GraphView { nodes, edges: vec![(0, 1), (2, 1)], left_out: 7, is_cut: false };
+    let subject = GraphSubject::Resource(long.parse().unwrap());
+    let html = check("graph", graph::page(&subject, &view));
+    let (drawing, table) = html.split_once("The same as a list").unwrap();
+    for name in ["acme", "a-name-that-is-longer-than-a-box"] {
+        let link = format!("/default/{name}\"");
+        assert!(drawing.contains(&link) && table.contains(&link), "{name}: {html}");
+    }
+    for part in ["✓ Merchant · ready", "✗ SavedMethod · missing", ">a-name-that-is-longer-th…<"]
+    {
+        assert!(drawing.contains(part), "{part}: {drawing}");
+    }
+    assert_eq!(
+        (drawing.matches("class=\"line ").count(), drawing.matches("<rect").count()),
+        (2, 3)
+    );
+    assert!(!html.contains("/default/gone\""), "what has no document has no page");
+    assert!(html.contains("7 others are left out"), "{html}");
+    assert_eq!(
+        graph::graph_path(&subject),
+        format!("/graph?resource={}", long.replace('/', "%2F"))
+    );
 }
 
 fn trail() -> Value {

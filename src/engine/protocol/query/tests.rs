@@ -30,6 +30,7 @@ fn queries() -> Vec<EngineQuery> {
         EngineQuery::ScriptResource("Contact/jane".to_owned()),
         EngineQuery::ScriptFind("Contact".to_owned(), json!({"ready": true})),
         EngineQuery::TrialRun(TrialRunQuery::Event("evt_1".to_owned())),
+        EngineQuery::Graph(GraphSubject::Resource(key())),
         EngineQuery::Plan,
         EngineQuery::Scoped(scope.clone()),
         EngineQuery::Save(Box::new(SavePlan { scope, dirty: Some(true) })),

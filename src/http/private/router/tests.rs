@@ -129,6 +129,7 @@ fn answer_to(question: EngineQuery) -> Reply {
         EngineQuery::PlanPart(_)
         | EngineQuery::Money
         | EngineQuery::ResourceContext(_)
+        | EngineQuery::Graph(_)
         | EngineQuery::IntakeLink(_)
         | EngineQuery::JournalRefs(_)
         | EngineQuery::Settle => Reply::Settled,

@@ -1,0 +1,56 @@
+//! What waits for what: the graph of a resource, of a merchant, or of all.
+
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use serde::Deserialize;
+
+use crate::base::id::Key;
+use crate::control::handle::Control;
+use crate::engine::protocol::graph::GraphSubject;
+use crate::engine::protocol::query::GraphQuery;
+use crate::http::page::resources::non_empty;
+use crate::http::page::respond::{PageResult, ask, not_found, refuse, show};
+use crate::render::page::frame::PageSection;
+use crate::render::page::graph;
+
+const TITLE: &str = "What waits for what";
+
+/// Parameters of the graph: a resource as `KIND/NAME`, or a merchant's name.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct GraphForm {
+    resource: String,
+    merchant: String,
+}
+
+impl GraphForm {
+    /// Returns the subject, or the reason why it is not valid.
+    fn subject(&self) -> Result<GraphSubject, String> {
+        let key = |name: &str| name.parse::<Key>().map_err(|why| why.to_string());
+        match (non_empty(&self.resource), non_empty(&self.merchant)) {
+            (None, None) => Ok(GraphSubject::All),
+            (Some(name), None) => key(&name).map(GraphSubject::Resource),
+            (None, Some(name)) => {
+                // A name in the form of a list, `Merchant/acme`, means the same.
+                let name = name.strip_prefix("Merchant/").unwrap_or(&name);
+                key(&format!("Merchant/{name}")).map(GraphSubject::Merchant)
+            }
+            (Some(_), Some(_)) => Err("name a resource or a merchant, not both".to_owned()),
+        }
+    }
+}
+
+pub(super) async fn show_graph(
+    State(control): State<Control>,
+    asked: Result<Query<GraphForm>, QueryRejection>,
+) -> PageResult {
+    let subject = asked.map_err(|why| why.body_text()).and_then(|Query(asked)| asked.subject());
+    let subject = match subject {
+        Ok(subject) => subject,
+        Err(why) => return Ok(refuse(TITLE, PageSection::Resources, graph::refusal(&why))),
+    };
+    Ok(match ask(&control, GraphQuery(subject.clone())).await? {
+        Some(view) => show(&control, TITLE, PageSection::Resources, graph::page(&subject, &view)),
+        None => not_found(Some(PageSection::Resources), "There is no resource of this name."),
+    })
+}
