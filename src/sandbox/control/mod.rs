@@ -6,4 +6,5 @@ pub mod mailbox;
 pub mod merchants;
 pub mod page;
 pub mod router;
+pub mod snapshot;
 pub mod triggers;

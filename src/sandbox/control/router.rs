@@ -1,7 +1,7 @@
 //! Routing of the control paths, which answer only requests from this machine; and the paths about
-//! the sandbox as a whole: its settings, the scenario played into it, its state as a snapshot, its
-//! stored objects, served requests and fault rules, for people and checkers. People see the same as
-//! pages, the first of them at `/`: the service itself has nothing there.
+//! the sandbox as a whole: its settings, the scenario played into it, its stored objects, served
+//! requests and fault rules, for people and checkers. People see the same as pages, the first of
+//! them at `/`: the service itself has nothing there.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -9,7 +9,6 @@ use std::net::SocketAddr;
 use axum::extract::ConnectInfo;
 use http::request::Parts;
 use http::{Method, StatusCode};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::base::local::non_local_reason;
@@ -17,7 +16,7 @@ use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::body::ControlOrder;
 use crate::sandbox::control::page::lists::{self, parameter};
 use crate::sandbox::control::page::{data, orders, overview};
-use crate::sandbox::control::{clock, mailbox, merchants, triggers};
+use crate::sandbox::control::{clock, mailbox, merchants, snapshot, triggers};
 use crate::sandbox::onboarding::record;
 use crate::sandbox::pages::{START_PATH, wants_page};
 use crate::sandbox::request::pairs;
@@ -114,8 +113,8 @@ fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<SandboxAnswer>
             sandbox.start_over()?;
             SandboxAnswer::json(&json!({}))
         }
-        ("GET", ["snapshot"]) => snapshot(sandbox),
-        ("POST", ["restore"]) => restore(sandbox, body),
+        ("GET", ["snapshot"]) => snapshot::save(sandbox),
+        ("POST", ["restore"]) => snapshot::restore(sandbox, body),
         _ => Err(SandboxRefusal::no_path()),
     }
 }
@@ -194,45 +193,6 @@ fn scenario(cx: &ChangeUnit) -> Result<SandboxAnswer> {
 /// `{digest}`: records that this scenario was played completely.
 fn record_scenario(cx: &mut ChangeUnit, order: &ControlOrder) -> Result<SandboxAnswer> {
     cx.put(SCENARIO, &order.need::<String>("digest", "Name a digest")?)?;
-    SandboxAnswer::json(&json!({}))
-}
-
-const VERSION: u32 = 2;
-
-#[derive(Serialize, Deserialize)]
-struct SandboxSnapshot {
-    version: u32,
-    seed: u64,
-    entries: Map<String, Value>,
-}
-
-fn snapshot(sandbox: &Sandbox) -> Result<SandboxAnswer> {
-    let _whole = sandbox.lock();
-    let mut entries = Map::new();
-    for (key, value) in sandbox.inner.index.scan(b"")? {
-        let key = String::from_utf8_lossy(&key).into_owned();
-        entries.insert(key, serde_json::from_slice(&value)?);
-    }
-    SandboxAnswer::json(&SandboxSnapshot {
-        version: VERSION,
-        seed: sandbox.inner.environment.options.seed,
-        entries,
-    })
-}
-
-/// Replaces the state by a snapshot's. A snapshot of another seed has other keys and is refused.
-fn restore(sandbox: &Sandbox, body: &[u8]) -> Result<SandboxAnswer> {
-    let snapshot: SandboxSnapshot = serde_json::from_slice(body)
-        .map_err(|_| SandboxRefusal::malformed_body("Body is not a snapshot"))?;
-    if snapshot.version != VERSION || snapshot.seed != sandbox.inner.environment.options.seed {
-        return Err(SandboxRefusal::invalid("The snapshot belongs to another seed or version"));
-    }
-    let mut entries = Vec::new();
-    for (key, value) in snapshot.entries {
-        entries.push((key.into_bytes(), serde_json::to_vec(&value)?));
-    }
-    sandbox.replace(&mut sandbox.lock(), entries)?;
-    sandbox.inner.index.flush()?;
     SandboxAnswer::json(&json!({}))
 }
 
