@@ -145,13 +145,13 @@ pub(super) fn path_text(path: &str) -> String {
     let parts = path.split('/').map(|part| {
         let is_secret = BEFORE_SECRETS.contains(&before) && !part.starts_with(CONTACT_ID);
         before = part;
-        if is_secret && !part.is_empty() { HIDDEN } else { part }
+        if is_secret && !part.is_empty() { HIDDEN.to_owned() } else { outside_text(part) }
     });
-    outside(&parts.collect::<Vec<_>>().join("/"))
+    parts.collect::<Vec<_>>().join("/")
 }
 
 /// Returns a text from outside without long numbers and long codes.
-pub(super) fn outside(text: &str) -> String {
+pub(super) fn outside_text(text: &str) -> String {
     ServiceText::clean(text, &KnownValues::default()).to_string()
 }
 
@@ -164,6 +164,10 @@ mod tests {
         let long = "aB3".repeat(20);
         for (path, shown) in [
             ("/v1/charges/kQ1_-xyz/refund", "/v1/charges/kQ1_-xyz/refund"),
+            (
+                "/v1/recurring/charges/kQ1_-xyzkQ1_-xyzkQ1_-xyz/occurrences/kQ1_-xyz/pay",
+                "/v1/recurring/charges/kQ1_-xyzkQ1_-xyzkQ1_-xyz/occurrences/kQ1_-xyz/pay",
+            ),
             ("/v1/tokens", "/v1/tokens"),
             ("/v1/tokens/kQ1_-xyz", "/v1/tokens/…"),
             (

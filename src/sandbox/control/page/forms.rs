@@ -94,18 +94,18 @@ pub(super) fn order_fault() -> Markup {
                         @for method in METHODS { option { (method) } }
                     }
                 }, None))
-                (optional("path", "Path begins with", "text", "/v1/charges"))
-                (optional("times", "Strikes, at most", "number", "every time"))
-                (optional("status", "Status of the error", "number", "500, or 429"))
-                (optional("delay_ms", "Delay in ms", "number", "0"))
-                (optional("probability", "Share of requests, 0 to 1", "text", "1"))
+                (optional_field("path", "Path begins with", "text", "/v1/charges"))
+                (optional_field("times", "Strikes, at most", "number", "every time"))
+                (optional_field("status", "Status of the error", "number", "500, or 429"))
+                (optional_field("delay_ms", "Delay in ms", "number", "0"))
+                (optional_field("probability", "Share of requests, 0 to 1", "text", "1"))
             }
             div.actions { button { "Order the fault" } }
         }
     }
 }
 
-fn optional(name: &str, label: &str, kind: &str, example: &str) -> Markup {
+fn optional_field(name: &str, label: &str, kind: &str, example: &str) -> Markup {
     let least = (kind == "number").then_some("0");
     let control = html! { input id=(name) name=(name) type=(kind) min=[least] placeholder=(example) autocomplete="off"; };
     field(name, label, &control, None)

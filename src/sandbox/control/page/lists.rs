@@ -7,8 +7,7 @@ use maud::{Markup, html};
 
 use crate::sandbox::answer::{Result, SandboxAnswer};
 use crate::sandbox::control::page::data::{self, LISTED_MAX, MerchantOverview, ModeOverview};
-use crate::sandbox::control::page::orders::done_text;
-use crate::sandbox::control::page::overview::ROOT;
+use crate::sandbox::control::page::orders::{ROOT, done_text};
 use crate::sandbox::control::page::tables;
 use crate::sandbox::pages::SandboxPage;
 use crate::sandbox::payments::transactions::StoredTransaction;
@@ -37,7 +36,7 @@ pub(crate) fn requests(cx: &ChangeUnit, asked: &PageParameters) -> Result<Sandbo
     let found = logs::newest_requests(cx, number(asked, "before"), listed_max())?;
     let older = found.last().map(|(number, _)| *number).filter(|number| *number > 1);
     let inner = html! {
-        (back())
+        (back_link())
         p.quiet { (logs::requests_total(cx)?) " requests in all, newest first. Queries and bodies are not shown." }
         (tables::requests(&found))
         nav.paging aria-label="Pages" {
@@ -57,7 +56,7 @@ pub(crate) fn merchant(cx: &ChangeUnit, id: &str, asked: &PageParameters) -> Res
     let merchant = data::merchant(cx, &record)?;
     let inner = html! {
         @if let Some(text) = parameter(asked, "done").and_then(done_text) { p.notice.good role="status" { (text) } }
-        (back())
+        (back_link())
         dl {
             dt { "State" } dd { (tables::merchant_state(&merchant)) }
             dt { "Time zone" } dd { (merchant.timezone) }
@@ -107,7 +106,7 @@ fn payments(
     })
 }
 
-fn back() -> Markup {
+fn back_link() -> Markup {
     html! { p.back { a href="/" { "Overview of this sandbox" } } }
 }
 

@@ -7,10 +7,11 @@ use maud::html;
 use serde_json::{Map, Value};
 
 use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
-use crate::sandbox::control::page::overview::ROOT;
 use crate::sandbox::pages::{SandboxPage, wants_page};
 use crate::sandbox::request::pairs;
 
+/// Prefix of the control paths, and of the assets of their pages.
+pub(super) const ROOT: &str = "/_sandbox";
 const FORM: &str = "application/x-www-form-urlencoded";
 /// Fields that a control path takes as whole numbers.
 const NUMBERS: [&str; 3] = ["times", "status", "delay_ms"];
@@ -95,11 +96,11 @@ pub(crate) fn answer(
             let location = format!("{}?done={}", order.back, word.unwrap_or_default());
             SandboxAnswer::redirect(StatusCode::SEE_OTHER, &location)
         }
-        Err(refusal) => refused(brand, &refusal, &order.back),
+        Err(refusal) => refusal_page(brand, &refusal, &order.back),
     }
 }
 
-fn refused(brand: &str, refusal: &SandboxRefusal, back: &str) -> SandboxAnswer {
+fn refusal_page(brand: &str, refusal: &SandboxRefusal, back: &str) -> SandboxAnswer {
     let messages = refusal.problem.messages.iter();
     let inner = html! {
         div.notice.bad role="alert" {

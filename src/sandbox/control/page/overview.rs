@@ -7,12 +7,10 @@ use crate::api::wire::Timestamp;
 use crate::base::wording::count_noun;
 use crate::sandbox::answer::SandboxAnswer;
 use crate::sandbox::control::page::data::SandboxOverview;
-use crate::sandbox::control::page::orders::done_text;
+use crate::sandbox::control::page::orders::{ROOT, done_text};
 use crate::sandbox::control::page::tables::second;
 use crate::sandbox::control::page::{forms, tables};
 use crate::sandbox::pages::{self, SandboxPage};
-
-pub(super) const ROOT: &str = "/_sandbox";
 
 /// The parts of the page, for its index: id and heading.
 const PARTS: [(&str, &str); 7] = [
@@ -72,7 +70,7 @@ fn requests(overview: &SandboxOverview) -> Markup {
     let (shown, total) = (overview.requests.len(), overview.requests_total);
     html! {
         h2 #requests { "Requests" }
-        @if total > 0 { p.quiet { (tables::shown_of(shown, total, "request")) } }
+        @if total > 0 { p.quiet { (tables::list_sentence(shown, total, "request")) } }
         (tables::requests(&overview.requests))
         @if total > 0 { p { a href="/_sandbox/requests" { "All requests" } } }
     }

@@ -7,7 +7,7 @@ use crate::api::wire::Timestamp;
 use crate::base::clock::timestamp;
 use crate::base::wording::count_noun;
 use crate::sandbox::control::page::data::{
-    COUNTED, MOVEMENTS, MerchantOverview, ModeOverview, outside, path_text,
+    COUNTED, MOVEMENTS, MerchantOverview, ModeOverview, outside_text, path_text,
 };
 use crate::sandbox::control::page::forms::settlement;
 use crate::sandbox::pages::amount;
@@ -108,7 +108,7 @@ fn request_row(number: u64, request: &LoggedRequest) -> Markup {
         tr {
             td.sum { (number) }
             td { (second(request.time)) }
-            td { code.method { (outside(&request.method)) } " " code { (path_text(&request.path)) } }
+            td { code.method { (outside_text(&request.method)) } " " code { (path_text(&request.path)) } }
             td { span.state.good[is_good].bad[!is_good] { (request.status) } }
             td { @if let Some(fault) = request.fault { "⚡ " (fault.word()) } }
         }
@@ -137,20 +137,20 @@ fn payment_row(one: &Transaction, back: &str) -> Markup {
             td { (one.kind.as_str()) }
             td {
                 (one.status.as_str())
-                @if let Some(code) = &one.failure_code { " (" (outside(code)) ")" }
+                @if let Some(code) = &one.failure_code { " (" (outside_text(code)) ")" }
             }
             td.sum {
                 (amount(one.amount, Some(&one.currency)))
                 @if let Some(refunded) = refunded { span.hint { " refunded " (amount(refunded, Some(&one.currency))) } }
             }
-            td { code { (one.id) } @if let Some(text) = &one.reference { " " span.hint { (outside(text)) } } }
+            td { code { (one.id) } @if let Some(text) = &one.reference { " " span.hint { (outside_text(text)) } } }
             td { @if is_open { (settlement(&one.id, back)) } }
         }
     }
 }
 
 /// Returns the sentence above a cut list.
-pub(super) fn shown_of(shown: usize, total: u64, noun: &str) -> String {
+pub(super) fn list_sentence(shown: usize, total: u64, noun: &str) -> String {
     let total_text = count_noun(total, noun);
     if u64::try_from(shown).is_ok_and(|shown| shown >= total) {
         return format!("{total_text}, newest first.");
