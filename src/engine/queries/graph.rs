@@ -179,16 +179,6 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_document_is_a_node_of_its_own() {
-        let documents = [recurring_charge("rent", "gone")];
-        let fixture = StateFixture::with_documents(&documents.each_ref().map(String::as_str));
-        let rent =
-            fixture.view().graph(&GraphSubject::Resource(key("RecurringCharge/rent"))).unwrap();
-        let gone = rent.nodes.iter().find(|node| node.key == key("SavedMethod/gone")).unwrap();
-        assert_eq!((gone.standing, gone.reason.as_str()), (None, "Missing"));
-    }
-
-    #[test]
     fn the_whole_shows_what_is_not_ready_first_and_counts_the_others() {
         let documents: Vec<String> =
             (0..80).map(|number| contact(&format!("c-{number:02}"))).collect();

@@ -30,7 +30,7 @@ pub fn page(subject: &GraphSubject, view: &GraphView) -> Markup {
     html! {
         (lead(subject))
         div #graph data-live {
-            @if view.left_out > 0 || view.is_cut { p.notice { (left_out(view)) } }
+            @if view.left_out > 0 || view.is_cut { p.notice { (left_out_sentence(view)) } }
             @if view.nodes.is_empty() { p { "Nothing here." } } @else {
                 (drawing(view))
                 (legend())
@@ -52,21 +52,21 @@ pub fn refusal(why: &str) -> Markup {
 fn lead(subject: &GraphSubject) -> Markup {
     html! {
         p {
-            "A line leads from a resource to one that needs it. "
+            "A line leads from a resource to one that needs it; a need that other lines imply has none. "
             @match subject {
-                GraphSubject::All => { "All resources are meant; those that are not ready come first." }
+                GraphSubject::All => { "The drawing has all resources, those that are not ready first." }
                 GraphSubject::Merchant(key) => {
-                    (key_link(key)) " and its resources are meant. " a href="/graph" { "All resources" }
+                    "The drawing has " (key_link(key)) " and its resources. " a href="/graph" { "All resources" }
                 }
                 GraphSubject::Resource(key) => {
-                    (key_link(key)) ", all that it needs and all that need it are meant. " a href="/graph" { "All resources" }
+                    "The drawing has " (key_link(key)) ", all that it needs, and all that need it. " a href="/graph" { "All resources" }
                 }
             }
         }
     }
 }
 
-fn left_out(view: &GraphView) -> String {
+fn left_out_sentence(view: &GraphView) -> String {
     let least = if view.is_cut { "at least " } else { "" };
     let others = count_verb(view.left_out, "other is", "others are");
     let shown = count_noun(view.nodes.len(), "resource");
@@ -91,9 +91,9 @@ fn look(standing: Option<Standing>) -> (&'static str, &'static str, &'static str
 /// Returns the drawing in a box of its own, which scrolls where the window is narrow.
 fn drawing(view: &GraphView) -> Markup {
     let layout = layout(view.nodes.len(), &view.edges);
-    let GraphLayout { width, height, places } = &layout;
-    let lines = view.edges.iter().filter_map(|(needed, user)| {
-        Some((places.get(*needed)?, places.get(*user)?, view.nodes.get(*user)?))
+    let GraphLayout { width, height, places, lines } = &layout;
+    let lines = lines.iter().filter_map(|(needed, user)| {
+        Some((places.get(*needed)?, places.get(*user)?, view.nodes.get(*needed)?))
     });
     html! {
         div.graph tabindex="0" role="region" aria-label="Drawing of the graph" {
@@ -194,7 +194,7 @@ fn list_row(node: &GraphNode, needs: &[&GraphNode]) -> Markup {
     html! {
         tr {
             th scope="row" { @if node.standing.is_some() { (key_link(&node.key)) } @else { (node.key.short()) } }
-            td { span.state.good[class == "good"].bad[class == "bad"] { (symbol) " " (word) } }
+            td { span.state.good[class == "good"].bad[class == "bad"] { (symbol) "\u{a0}" (word) } }
             td {
                 @for (place, needed) in needs.iter().enumerate() {
                     @if place > 0 { ", " }

@@ -2,9 +2,9 @@
 //!
 //! A pure function of the edges: the same graph has the same drawing. Every node has a column by the
 //! longest chain of needs below it, and no two nodes overlap. An edge that closes a circle is drawn
-//! and moves nothing.
+//! and moves nothing. A need that other needs imply gets no line, so that chains can be followed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Width and height of a node, in pixels.
 pub(super) const WIDTH: usize = 208;
@@ -31,6 +31,8 @@ pub(super) struct NodePlace {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct GraphLayout {
     pub(super) places: Vec<NodePlace>,
+    /// The edges to draw.
+    pub(super) lines: Vec<(usize, usize)>,
     pub(super) width: usize,
     pub(super) height: usize,
 }
@@ -39,12 +41,16 @@ pub(super) struct GraphLayout {
 /// ignored.
 pub(super) fn layout(count: usize, edges: &[(usize, usize)]) -> GraphLayout {
     let mut needs = vec![Vec::new(); count];
-    for (needed, user) in edges.iter().filter(|(needed, user)| *needed < count && needed != user) {
+    let edges: BTreeSet<&(usize, usize)> = edges.iter().collect();
+    for (needed, user) in
+        edges.into_iter().filter(|(needed, user)| *needed < count && needed != user)
+    {
         if let Some(list) = needs.get_mut(*user) {
             list.push(*needed);
         }
     }
     let depths = depths(&needs);
+    let lines = lines(&needs, &depths);
     let mut layers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (node, depth) in depths.into_iter().enumerate() {
         layers.entry(depth).or_default().push(node);
@@ -53,7 +59,7 @@ pub(super) fn layout(count: usize, edges: &[(usize, usize)]) -> GraphLayout {
     for _ in 0..PASSES {
         align(&mut layers, &needs);
     }
-    place(count, &layers)
+    GraphLayout { lines, ..place(count, &layers) }
 }
 
 /// Returns the length of the longest chain of needs below each node.
@@ -84,6 +90,25 @@ fn depth(
     set(open, node, false);
     set(found, node, Some(deepest));
     deepest
+}
+
+/// Returns all edges but those that a chain of others implies. Edges of circles stay.
+fn lines(needs: &[Vec<usize>], depths: &[usize]) -> Vec<(usize, usize)> {
+    let mut order: Vec<usize> = (0..needs.len()).collect();
+    order.sort_by_key(|node| depths.get(*node));
+    let mut below: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); needs.len()];
+    let mut found = Vec::new();
+    for user in order {
+        let own = || needs.get(user).into_iter().flatten().copied();
+        let lower = own().filter(|needed| depths.get(*needed) < depths.get(user));
+        let sets = lower.clone().filter_map(|needed| below.get(needed));
+        let implied: BTreeSet<usize> = sets.flatten().copied().collect();
+        found.extend(own().filter(|needed| !implied.contains(needed)).map(|needed| (needed, user)));
+        let all = implied.into_iter().chain(lower).collect();
+        set(&mut below, user, all);
+    }
+    found.sort_unstable();
+    found
 }
 
 fn set<T>(list: &mut [T], at: usize, value: T) {
@@ -123,7 +148,8 @@ fn place(count: usize, layers: &[Vec<usize>]) -> GraphLayout {
             set(&mut places, *node, NodePlace { x, y });
         }
     }
-    GraphLayout { places, width: extent(columns.len(), WIDTH, COLUMN_GAP), height }
+    let width = extent(columns.len(), WIDTH, COLUMN_GAP);
+    GraphLayout { places, lines: Vec::new(), width, height }
 }
 
 /// Returns the begin of the box with this number in a row of boxes.
@@ -161,6 +187,15 @@ mod tests {
         assert_eq!(columns(&shown), [0, 1, 2, 3]);
         assert_eq!(columns(&layout(3, &[(2, 0), (1, 0)])), [1, 0, 0]);
         assert_eq!(layout(0, &[]).places, []);
+    }
+
+    #[test]
+    fn a_need_that_others_imply_gets_no_line() {
+        let shown = layout(4, &[(0, 1), (1, 2), (0, 2), (2, 3), (0, 3), (1, 3)]);
+        assert_eq!(shown.lines, [(0, 1), (1, 2), (2, 3)]);
+        let circle = [(0, 1), (1, 2), (2, 0)];
+        assert_eq!(layout(3, &circle).lines, circle);
+        assert_eq!(layout(3, &[(0, 2), (1, 2), (0, 2)]).lines, [(0, 2), (1, 2)]);
     }
 
     #[test]
