@@ -117,7 +117,7 @@ fn description(view: &GraphView) -> String {
 fn line(from: NodePlace, to: NodePlace) -> String {
     let (x, y) = (from.x.saturating_add(WIDTH), from.y.saturating_add(half(HEIGHT)));
     let (end, low) = (to.x, to.y.saturating_add(half(HEIGHT)));
-    let bend = end.abs_diff(x).min(BEND_MAX).max(BEND_MIN);
+    let bend = end.abs_diff(x).clamp(BEND_MIN, BEND_MAX);
     let (first, second) = (x.saturating_add(bend), end.saturating_sub(bend));
     format!("M{x} {y}C{first} {y} {second} {low} {end} {low}")
 }

@@ -127,7 +127,9 @@ fn mode_overview(
         for (currency, kind, amount) in logs::totals_of(cx, &account.id)? {
             let sums = money.entry(currency).or_insert_with(|| vec![0; MOVEMENTS.len()]);
             let sum = sums.iter_mut().zip(MOVEMENTS).find(|(_, (_, own))| *own == kind);
-            sum.into_iter().for_each(|(sum, _)| *sum = sum.saturating_add(amount));
+            if let Some((sum, _)) = sum {
+                *sum = sum.saturating_add(amount);
+            }
         }
     }
     Ok(ModeOverview { mode, counts: counts.collect::<Result<_>>()?, money })
