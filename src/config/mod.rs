@@ -10,4 +10,6 @@ pub mod reader;
 pub mod schema;
 pub mod setting;
 pub mod settings;
+pub mod time_forms;
+pub mod time_rules;
 pub mod value;

@@ -119,7 +119,8 @@ section!(PartnerSettings: name, client_id, client_secret, redirect_uri, plans(re
 section!(ServiceSettings: base_url, web_url, portal_url, brands, ca_file, timeout);
 section!(SecretSettings: key, env, files, attachments, exec(read_programs), age(read_identity));
 section!(PolicySettings:
-    amounts, limits(read_limits), approvals(read_approvals), prune, scripts(script_rights), sync);
+    amounts, limits(read_limits), approvals(read_approvals), prune, scripts(script_rights), sync,
+    zone(read_policy_zone), windows(read_windows), freezes(read_freezes));
 section!(WebhookSettings: gateway, partner, rate, burst);
 section!(EventSettings: keep);
 section!(StoreSettings: compact, archive);

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono_tz::Tz;
 use ipnet::IpNet;
 use schemars::JsonSchema;
 
@@ -24,11 +25,13 @@ use crate::config::events::{EventSettings, StoreSettings, WebhookSettings};
 use crate::config::notify::{NotifyTarget, NotifyTargets};
 use crate::config::prune::ScriptRights;
 use crate::config::setting::{ConfigError, EnvSource, FromText, Setting};
+use crate::config::time_forms::{FreezeForm, Literal, WindowForm, ZoneName};
 use crate::config::value::{AmountFormat, HttpUrl, SyncMode, VaultKey};
 use crate::config::{limits, prune};
 use crate::kinds::schema::kind::{AttachmentFiles, CheckCx, EnvPattern, Variables};
 use crate::model::manifest::OnDoubt;
-use crate::policy::PolicyRules;
+use crate::policy::time_rules::TimeRule;
+use crate::policy::{PolicyRules, TimeRules};
 use crate::spec::tree::attachments::AttachmentFolder;
 
 /// The file name where `--config` names none.
@@ -215,6 +218,16 @@ pub struct PolicySettings {
     /// The daemon sends changes of documents by itself, or waits for `reckon sync`.
     #[schemars(with = "Option<Setting<SyncMode>>", extend("default" = "auto"))]
     pub sync: Setting<SyncMode>,
+    /// The time zone of the windows and freezes that name none. Written in the file itself.
+    #[schemars(with = "Option<Literal<ZoneName>>")]
+    pub zone: Option<Tz>,
+    /// The windows: changes of documents begin only inside a window that covers their merchant. A
+    /// merchant that no window covers is free.
+    #[schemars(with = "Option<Vec<WindowForm>>")]
+    pub windows: Vec<TimeRule>,
+    /// The freezes: no change of a document begins from `from` on, until before `to`.
+    #[schemars(with = "Option<Vec<FreezeForm>>")]
+    pub freezes: Vec<TimeRule>,
 }
 
 #[derive(Debug, Clone, JsonSchema)]
@@ -243,7 +256,9 @@ impl Config {
 
     pub fn rules(&self, env: &dyn EnvSource) -> Result<PolicyRules, ConfigError> {
         let limits = self.policy.limits.rules(env)?;
-        Ok(PolicyRules { limits, approvals: self.policy.approvals.rules(env)? })
+        let rules = self.policy.windows.iter().chain(&self.policy.freezes);
+        let times = TimeRules::new(rules.cloned().collect());
+        Ok(PolicyRules { limits, approvals: self.policy.approvals.rules(env)?, times })
     }
 
     pub fn check_context(&self, env: &dyn EnvSource) -> Result<CheckCx, ConfigError> {
@@ -294,6 +309,9 @@ impl Default for PolicySettings {
             prune: prune::PruneSection::default(),
             scripts: ScriptRights::default(),
             sync: Setting::Literal(SyncMode::Auto),
+            zone: None,
+            windows: Vec::new(),
+            freezes: Vec::new(),
         }
     }
 }

@@ -44,6 +44,7 @@ pub(crate) fn overview() -> Overview {
         head: "9f86d081884c7d659a2feaa0c55ad015".to_owned(),
         traffic: crate::engine::protocol::views::TrafficView::default(),
         freeze: None,
+        rules: Vec::new(),
         sync: None,
     }
 }

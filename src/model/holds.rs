@@ -1,11 +1,13 @@
-//! The choice of when: a freeze, during which no change goes to the service, and the sync of a
-//! manual daemon, which waits for a person before it makes the service match changed documents.
+//! The choice of when: a freeze, during which no change goes to the service, the sync of a manual
+//! daemon, which waits for a person before it makes the service match changed documents, and the
+//! windows and freezes that the configuration schedules.
 //!
 //! Reads, events and settlements by reads always go on. An effect that was sent before is settled.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, FixedOffset, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use crate::base::clock::timestamp;
 
@@ -70,12 +72,24 @@ pub enum SyncResult {
     Automatic,
 }
 
+/// A rule of the configuration that holds changes back, and the end of its hold.
+#[skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TimedHold {
+    pub rule: String,
+    pub reason: Option<String>,
+    /// In the zone of the rule.
+    pub until: DateTime<FixedOffset>,
+}
+
 /// The reason for which effects of documents do not start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Hold {
     Frozen(Freeze),
     AwaitsSync,
+    ScheduledFreeze(TimedHold),
+    OutsideWindow(TimedHold),
 }
 
 impl Hold {
@@ -84,6 +98,8 @@ impl Hold {
         match self {
             Self::Frozen(_) => "Frozen",
             Self::AwaitsSync => "AwaitsSync",
+            Self::ScheduledFreeze(_) => "ScheduledFreeze",
+            Self::OutsideWindow(_) => "OutsideWindow",
         }
     }
 
@@ -94,6 +110,28 @@ impl Hold {
             Self::AwaitsSync => {
                 "policy.sync is manual: nothing is sent until `reckon sync`".to_owned()
             }
+            Self::ScheduledFreeze(TimedHold { rule, reason, until }) => {
+                let reason = reason.as_ref().map(|reason| format!(" ({reason})"));
+                let (reason, until) = (reason.unwrap_or_default(), local_time(until));
+                format!("freeze `{rule}`{reason}: nothing is sent until {until}")
+            }
+            Self::OutsideWindow(TimedHold { rule, until, .. }) => {
+                let until = local_time(until);
+                format!("outside window `{rule}`: nothing is sent until {until}")
+            }
         }
     }
+
+    /// Returns the rule of the configuration that holds; `None` for a hold that a person ends.
+    pub fn rule(&self) -> Option<&str> {
+        match self {
+            Self::Frozen(_) | Self::AwaitsSync => None,
+            Self::ScheduledFreeze(hold) | Self::OutsideWindow(hold) => Some(&hold.rule),
+        }
+    }
+}
+
+/// Formats a local time with its offset from UTC: `2026-12-21 09:00 +01:00`.
+pub fn local_time(at: &DateTime<FixedOffset>) -> String {
+    at.format("%Y-%m-%d %H:%M %:z").to_string()
 }

@@ -1,7 +1,7 @@
 //! Renders a plan for people: the money that moves, each step with its reason, and the place in the
 //! files. A saved plan begins with its description; its token stays in the file.
 
-use common::{before_after, notes, origin, symbol, unchangeable_fields};
+use common::{before_after, hold_lines, notes, origin, symbol, unchangeable_fields};
 use owo_colors::Style;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -37,9 +37,8 @@ pub fn full_text(plan: &PlanView, screen: Screen) -> String {
 
 fn render(plan: &PlanView, is_grouped: bool, screen: Screen) -> String {
     let mut out = String::new();
-    if let Some(hold) = &plan.hold {
-        let line = screen.paint(Style::new().red(), &clean(&hold.sentence()));
-        push_line!(out, "{line}");
+    for line in hold_lines(plan.hold.as_deref(), &plan.rules) {
+        push_line!(out, "{}", screen.paint(Style::new().red(), &clean(&line)));
     }
     money::push_money(&mut out, plan, screen);
     if is_grouped {
@@ -47,7 +46,7 @@ fn render(plan: &PlanView, is_grouped: bool, screen: Screen) -> String {
     }
     let shown = plan.steps.iter().filter(|step| !is_grouped || step.stuck);
     let before = out.len();
-    shown.for_each(|step| step_block(&mut out, step, screen));
+    shown.for_each(|step| step_block(&mut out, plan, step, screen));
     if out.len() > before {
         out.push('\n');
     }
@@ -67,7 +66,7 @@ pub fn problem(problem: &PlacedIssue) -> String {
     clean(&words::problem_line(problem))
 }
 
-fn step_block(out: &mut String, step: &StepView, screen: Screen) {
+fn step_block(out: &mut String, plan: &PlanView, step: &StepView, screen: Screen) {
     let (symbol, style) = symbol(step);
     let name = resource_key(&step.kind, &step.namespace, &step.name);
     let head = screen.paint(style, &format!("{symbol} {name}"));
@@ -83,6 +82,9 @@ fn step_block(out: &mut String, step: &StepView, screen: Screen) {
     }
     for problem in &step.problems {
         push_line!(out, "    {}", clean(&words::problem_line(problem)));
+    }
+    if let Some(rule) = step.held_by.as_ref().filter(|_| plan.hold.is_none()) {
+        push_line!(out, "    {}", screen.dim(&clean(&format!("waits: `{rule}` holds it back"))));
     }
     for NextStep { command, purpose } in &step.next {
         push_line!(out, "    → {}  {}", clean(command), screen.dim(&format!("# {purpose}")));

@@ -9,6 +9,7 @@ use crate::engine::protocol::diagnostics::StatusView;
 use crate::engine::protocol::events::ReceiverView;
 use crate::engine::protocol::hooks::HooksView;
 use crate::engine::protocol::next_steps::NextStep;
+use crate::engine::protocol::time_rules::TimeRuleView;
 use crate::engine::protocol::views::{DownHostView, ResourceView, SyncView, TrafficView};
 use crate::model::holds::Freeze;
 use crate::model::manifest::TreeState;
@@ -38,6 +39,7 @@ pub fn text(status: &StatusView, is_live: bool, screen: Screen) -> String {
         }
     };
     row("Frozen", frozen(status.overview.freeze.as_deref(), now, screen));
+    row("Times", times(&status.overview.rules, screen));
     row("Sync", sync(status.overview.sync.as_deref(), now, screen));
     row("Service", service(&status.overview.traffic, is_live, now, screen));
     row("Clock", clock(&status.overview.traffic, screen));
@@ -74,6 +76,15 @@ fn frozen(freeze: Option<&Freeze>, now: DateTime<Utc>, screen: Screen) -> Vec<St
     let Some(freeze) = freeze else { return Vec::new() };
     let line = format!("{} ({} ago)", freeze.sentence(), age(now, freeze.at));
     vec![screen.paint(Style::new().red(), &clean(&line))]
+}
+
+/// Renders the windows and freezes of the configuration, those that hold changes back in yellow.
+fn times(rules: &[TimeRuleView], screen: Screen) -> Vec<String> {
+    let line = |rule: &TimeRuleView| {
+        let style = if rule.holds { Style::new().yellow() } else { Style::new() };
+        screen.paint(style, &clean(&rule.sentence()))
+    };
+    rules.iter().map(line).collect()
 }
 
 /// Renders the sync of a manual daemon; no line for an automatic one.

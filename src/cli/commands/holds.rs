@@ -3,7 +3,7 @@
 
 use crate::cli::args::options::SyncArgs;
 use crate::cli::args::resources::FreezeArgs;
-use crate::cli::commands::planning::{apply_options, apply_report, plan};
+use crate::cli::commands::planning::{apply_options, apply_report};
 use crate::cli::context::open::Context;
 use crate::cli::context::selection;
 use crate::cli::context::session::{StateSession, daemon};
@@ -52,7 +52,7 @@ pub(crate) async fn sync(setup: &Context, args: &SyncArgs) -> CommandResult {
     let done = apply_options::await_effects(&client, before.position, setup.out).await?;
     let after = client.send(PlanQuery).await?;
     apply_report::show(&after, &done, setup.out)?;
-    Ok(plan::attention_exit(&after))
+    Ok(apply_report::rest_exit(&after, setup.out))
 }
 
 /// Has the daemon record the sync of the plan that was reviewed.

@@ -12,6 +12,7 @@ use crate::cli::context::{machine, state_handle};
 use crate::cli::exit::CommandResult;
 use crate::config::setting::ProcessEnv;
 use crate::control::protocol::VERSION;
+use crate::engine::protocol::time_rules::TimeRuleView;
 use crate::engine::protocol::views::PlanView;
 use crate::kinds::schema::kind::Stamp;
 use crate::spec::tree::index::SpecIndex;
@@ -83,6 +84,8 @@ pub(crate) fn cached_plan(setup: &Context, look: UnchangedBy) -> CommandResult<O
         })
         && setup.attachments_unchanged(&kept.seen.attached);
     let plan = if same { serde_json::from_str::<PlanView>(&kept.plan).ok() } else { None };
+    let times = setup.config.rules(&ProcessEnv)?.times;
+    let plan = plan.filter(|plan| plan.rules == TimeRuleView::holding(&times, SystemClock.now()));
     Ok(plan.map(|plan| PlanView { commit: setup.commit(), ..plan }))
 }
 

@@ -30,7 +30,7 @@ fn a_mode_has_its_own_limits_or_those_of_both_and_each_knows_its_line() {
     )
     .unwrap();
     let env = |name: &str| (name == "EUROS").then(|| "40 EUR".to_owned());
-    let PolicyRules { limits, approvals } = config.rules(&env).unwrap();
+    let PolicyRules { limits, approvals, .. } = config.rules(&env).unwrap();
     let euro: Currency = "EUR".parse().unwrap();
     let live = limits.live.per_object.as_ref().unwrap();
     assert_eq!(&*live.name, "policy.limits.per_object");

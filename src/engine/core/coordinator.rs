@@ -27,6 +27,7 @@ use crate::engine::known::files::ReadScope;
 use crate::engine::known::files::SpecSource;
 use crate::engine::known::known_state::KnownState;
 use crate::engine::known::money_book::MoneyBook;
+use crate::engine::known::timed_holds::TimedHolds;
 use crate::engine::limits::plan_cap;
 use crate::engine::protocol::actions::EffectReport;
 use crate::engine::protocol::input::EngineInput;
@@ -94,7 +95,9 @@ impl Engine {
         let planner = Box::new(Planner::new(shared.settings.planning.clone()));
         drop(shared.writer.changed_resources().take());
         let world = KnownState::load(&shared.facts, specs, shared.clock.clone())?;
-        let world = world.with_limits(shared.guard.clone(), shared.settings.cautious_start);
+        let mut world = world.with_limits(shared.guard.clone(), shared.settings.cautious_start);
+        let times = shared.settings.policy.times.clone();
+        world.holds.timed = TimedHolds::new(times, shared.now());
         let next_intent = shared.facts.next_intent()?;
         let scheduler = Scheduler::new(shared.limiter.clone(), shared.superseded.clone());
         let mut engine = Self {
@@ -173,6 +176,7 @@ impl Engine {
         loop {
             self.start_bookkeeping();
             self.retry_refused();
+            self.advance_time_rules();
             self.start_tasks()?;
             self.begin_read();
             self.start_account_reads();
@@ -190,7 +194,8 @@ impl Engine {
             }
             let due = self.scheduler.backoff.next_due();
             let dated = self.view().next_dates();
-            let again = self.next_account_read();
+            let again = [self.next_account_read(), self.view().next_rule_change()];
+            let again = again.into_iter().flatten().min();
             let hooks = self.scripts.next_due().filter(|_| !self.stopping);
             let looks = [self.next_read(), hooks, self.retention.due];
             let sweep = looks.into_iter().flatten().min();

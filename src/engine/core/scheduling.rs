@@ -102,10 +102,22 @@ impl Engine {
         self.hooks_due()
     }
 
-    /// Queues the effects that waited for the end of a freeze or for a sync, if nothing holds them.
+    /// Queues the effects that waited for the end of a freeze or for a sync, if no person holds them.
     fn queue_held(&mut self) {
-        if self.known_state.holds.present().is_none() {
-            let waiting = std::mem::take(&mut self.scheduler.held);
+        if self.known_state.holds.by_person().is_none() {
+            let waiting = self.scheduler.held.take(&None);
+            self.enqueue(waiting);
+        }
+    }
+
+    /// Notes the windows and freezes that began or ended by now, and queues the effects that waited
+    /// for one of them. Costs nothing between two such moments.
+    pub(crate) fn advance_time_rules(&mut self) {
+        for change in self.known_state.holds.timed.advance(self.shared.now()) {
+            if let Some(notice) = change.notice {
+                tracing::info!(target: "reckon::times", "{notice}");
+            }
+            let waiting = self.scheduler.held.take(&Some(change.name));
             self.enqueue(waiting);
         }
     }

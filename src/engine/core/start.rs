@@ -56,10 +56,11 @@ impl Engine {
         {
             let Some(key) = self.scheduler.queue.pop_first() else { return Ok(()) };
             let work = self.planner.full_step(&self.known_state, &key).and_then(|step| step.work);
-            let is_held = self.known_state.holds.present().is_some();
             match work.as_deref() {
-                Some(StepWork::Effect(_)) if is_held => {
-                    self.scheduler.held.insert(key);
+                Some(StepWork::Effect(effect))
+                    if let Some(hold) = self.known_state.holds.of(Some(&effect.merchant)) =>
+                {
+                    self.scheduler.held.insert(key, hold.rule().map(Arc::from));
                 }
                 Some(work) => self.start(&key, work)?,
                 // The work was possible when its step was planned; a date has passed since.
@@ -86,7 +87,8 @@ impl Engine {
             StepWork::Effect(effect) if !self.enter_lane(key, effect) => self.release_slot(key),
             StepWork::Effect(effect) => {
                 self.count(key, effect)?;
-                let (shared, job) = (self.shared.clone(), self.job(key, effect.clone()));
+                let job = EffectJob { is_timed: true, ..self.job(key, effect.clone()) };
+                let shared = self.shared.clone();
                 let task = async move { perform::perform(&shared, job).await };
                 self.tasks.spawn(TaskClass::Work, task);
             }
@@ -122,7 +124,7 @@ impl Engine {
         };
         let rest = self.view().digest_without_amounts(key);
         let again = self.scheduler.backoff.has_failed(key);
-        EffectJob { id, effect, wallet, cause, rest, again }
+        EffectJob { id, effect, wallet, cause, rest, again, is_timed: false }
     }
 
     fn start_reading(&mut self, reading: RemoteReading) {

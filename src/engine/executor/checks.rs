@@ -66,6 +66,10 @@ pub(crate) fn check_again(shared: &EngineShared, job: &EffectJob) -> Result<(), 
     if shared.superseded.contains(&job.effect.key) {
         return Err(TaskResult::Changed(job.effect.key.clone()).into());
     }
+    let (times, merchant) = (&shared.settings.policy.times, &job.effect.merchant);
+    if job.is_timed && times.hold(Some(merchant), shared.now()).is_some() {
+        return Err(TaskResult::Changed(job.effect.key.clone()).into());
+    }
     answer::check_before_intent(shared, &job.effect)?.map_or(Ok(()), |stopped| Err(stopped.into()))
 }
 

@@ -74,7 +74,7 @@ pub(crate) fn intent(
     baseline: Value,
     reserved: &Reservation,
 ) -> Intent {
-    let EffectJob { id, effect, wallet: _, cause, rest: _, again } = job;
+    let EffectJob { id, effect, wallet: _, cause, rest: _, again, is_timed: _ } = job;
     let counts = !(again && crate::base::fault_injection::is_active("retries-bypass-the-meter"));
     Intent {
         id,

@@ -97,6 +97,8 @@ pub(crate) struct EffectJob {
     pub rest: Digest,
     /// True if an earlier try failed: it counts against the limits all the same.
     pub again: bool,
+    /// True for the effect of a document: its intent is written only where no rule of time holds it.
+    pub is_timed: bool,
 }
 
 pub(crate) type Task = Pin<Box<dyn Future<Output = EngineResult<TaskResult>> + Send>>;

@@ -1,8 +1,15 @@
-//! The reasons for which effects of documents do not start: a freeze, or a manual daemon that waits for a
-//! sync of its present documents.
+//! The reasons for which effects of documents do not start: a freeze, a manual daemon that waits for a
+//! sync of its present documents, or a window or freeze of the configuration.
 
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+
+use crate::base::id::Key;
+use crate::engine::known::timed_holds::TimedHolds;
 use crate::engine::protocol::views::SyncView;
 use crate::model::holds::{Freeze, Hold, SyncGrant};
+use crate::policy::TimeRules;
 use crate::store::read_model::model::{ReadModel, ReadModelError};
 
 #[derive(Debug)]
@@ -10,6 +17,7 @@ pub(crate) struct Holds {
     facts: ReadModel,
     freeze: Option<Freeze>,
     manual: Option<ManualSync>,
+    pub(crate) timed: TimedHolds,
 }
 
 /// The state of a daemon that waits for a person before it sends.
@@ -22,11 +30,22 @@ struct ManualSync {
 
 impl Holds {
     pub(crate) fn load(facts: &ReadModel) -> Result<Self, ReadModelError> {
-        Ok(Self { facts: facts.clone(), freeze: facts.freeze()?, manual: None })
+        let timed = TimedHolds::new(TimeRules::default(), DateTime::<Utc>::MIN_UTC);
+        Ok(Self { facts: facts.clone(), freeze: facts.freeze()?, manual: None, timed })
     }
 
-    /// Returns the reason for which effects of documents do not start.
-    pub(crate) fn present(&self) -> Option<Hold> {
+    /// Returns the reason for which no effect of any document starts.
+    pub(crate) fn common(&self) -> Option<Arc<Hold>> {
+        self.by_person().map(Arc::new).or_else(|| self.timed.common_hold())
+    }
+
+    /// Returns the reason for which effects of a merchant's documents do not start.
+    pub(crate) fn of(&self, merchant: Option<&Key>) -> Option<Arc<Hold>> {
+        self.by_person().map(Arc::new).or_else(|| self.timed.hold(merchant))
+    }
+
+    /// Returns the hold that a person began or has to end.
+    pub(crate) fn by_person(&self) -> Option<Hold> {
         if let Some(freeze) = &self.freeze {
             return Some(Hold::Frozen(freeze.clone()));
         }

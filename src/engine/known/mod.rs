@@ -4,3 +4,4 @@ pub mod files;
 pub mod holds;
 pub mod known_state;
 pub mod money_book;
+pub mod timed_holds;

@@ -15,5 +15,6 @@ pub mod pages;
 pub mod payers;
 pub mod query;
 pub mod resources;
+pub mod time_rules;
 pub mod unknown_names;
 pub mod views;

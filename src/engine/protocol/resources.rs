@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_with::{DeserializeFromStr, SerializeDisplay};
 
 use crate::base::id::{Key, Kind, Name};
+use crate::engine::protocol::time_rules::TimeRuleView;
 use crate::engine::protocol::views::ResourceView;
 use crate::kinds::register;
 use crate::model::holds::Hold;
@@ -141,6 +142,9 @@ pub struct ResourceList {
     /// The reason for which no change of a document is sent now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold: Option<Box<Hold>>,
+    /// The windows and freezes of the configuration that hold changes back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<TimeRuleView>,
     /// The daemon's time: ages are relative to it.
     pub at: DateTime<Utc>,
 }

@@ -11,6 +11,7 @@ use crate::base::hash::Digest;
 use crate::base::id::{Key, Mode};
 use crate::engine::protocol::next_steps::{NeedView, NextStep};
 use crate::engine::protocol::payers::PaymentsView;
+use crate::engine::protocol::time_rules::{TimeRuleView, holding_sentences};
 use crate::model::change::{LimitExceeded, MonthlyDue, PlannedAction, Removal, Replaced};
 use crate::model::holds::{Freeze, Hold, SyncGrant};
 use crate::model::issue::{PlacedIssue, ProblemCounts, TreeProblems};
@@ -60,6 +61,9 @@ pub struct Overview {
     /// The freeze in force: no change is sent before its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freeze: Option<Box<Freeze>>,
+    /// The windows and freezes of the configuration, without the freezes that are over.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<TimeRuleView>,
 }
 
 /// The sync of a daemon with `policy.sync: manual`.
@@ -85,6 +89,12 @@ pub struct StandingCounts {
 }
 
 impl Overview {
+    /// Returns the sentences on what holds changes back, with the way out.
+    pub fn hold_sentences(&self) -> Vec<String> {
+        let freeze = self.freeze.iter().map(|freeze| freeze.sentence());
+        freeze.chain(holding_sentences(&self.rules)).collect()
+    }
+
     /// Returns true if no task is under way: an unready resource waits for a person or event.
     pub fn is_at_rest(&self) -> bool {
         self.under_way == 0
@@ -207,6 +217,9 @@ pub struct PlanView {
     /// The reason for which no change of a document is sent now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold: Option<Box<Hold>>,
+    /// The windows and freezes of the configuration that hold changes back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<TimeRuleView>,
     /// Number of resources, settled ones included.
     pub resources: usize,
     /// Every step that is not settled, in dependency order.
@@ -276,6 +289,9 @@ pub struct StepView {
     /// The merchant that it belongs to, as `Merchant/acme`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub merchant: Option<String>,
+    /// The window or freeze of the configuration that holds it back.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub held_by: Option<String>,
     /// Unready resources that it needs.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub waits_for: Vec<Key>,

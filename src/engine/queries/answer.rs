@@ -14,18 +14,20 @@ use crate::engine::protocol::diagnostics::{
 };
 use crate::engine::protocol::events::EventsWanted;
 use crate::engine::protocol::query::{EngineQuery, Reply};
+use crate::engine::protocol::time_rules::TimeRuleView;
 use crate::engine::protocol::views::{
     DownHostView, Overview, ResourceView, StandingCounts, TrafficView,
 };
 use crate::engine::queries::journal_refs::locate;
 use crate::engine::view::EngineView;
 use crate::model::change::PlannedAction;
-use crate::model::holds::Freeze;
+use crate::model::holds::{Freeze, Hold};
 use crate::model::issue::ProblemCounts;
 use crate::model::plan::Standing;
 use crate::model::state::health::{ConditionStatus, ConditionType};
 use crate::plan::blocks;
 use crate::plan::state_view::StateView;
+use crate::policy::time_rules::{RuleState, TimeRule};
 
 /// Resources that are not ready, and problems of documents, in a status, at most.
 const NOT_READY_SHOWN: usize = 20;
@@ -97,12 +99,33 @@ impl EngineView<'_> {
             traffic: self.traffic(),
             sync: self.known_state.holds.sync_view().map(Box::new),
             freeze: self.view_freeze(),
+            rules: self.time_rules(),
         }
     }
 
     /// Returns the freeze in force, for a view.
     pub(crate) fn view_freeze(&self) -> Option<Box<Freeze>> {
         self.known_state.holds.freeze().cloned().map(Box::new)
+    }
+
+    /// Returns the hold that all changes of documents have, for a view.
+    pub(crate) fn common_hold(&self) -> Option<Box<Hold>> {
+        self.known_state.holds.common().map(|hold| Box::new((*hold).clone()))
+    }
+
+    /// Returns the windows and freezes of the configuration, without the freezes that are over.
+    pub(crate) fn time_rules(&self) -> Vec<TimeRuleView> {
+        let rules = self.known_state.holds.timed.rules();
+        let view = |(rule, state): (&TimeRule, RuleState)| {
+            let waiting = self.scheduler.held.count(&Some(rule.name.clone()));
+            TimeRuleView::new(rule, state, waiting)
+        };
+        rules.filter(|(_, state)| state.until.is_some()).map(view).collect()
+    }
+
+    /// Returns those that hold changes back.
+    pub(crate) fn holding_rules(&self) -> Vec<TimeRuleView> {
+        self.time_rules().into_iter().filter(|rule| rule.holds).collect()
     }
 
     /// Counts the resources by class. `failed` of them need a person for their last attempt alone:

@@ -36,7 +36,9 @@ impl EngineView<'_> {
             let due = self.planner.dues(self.known_state, step);
             let (problems, merchant) =
                 (self.field_problems(step), owner_name(self.known_state, step));
-            let view = StepView { due, problems, merchant, ..step_view(step) };
+            let hold = self.stopping_hold(step);
+            let held_by = hold.and_then(|hold| hold.rule().map(str::to_owned));
+            let view = StepView { due, problems, merchant, held_by, ..step_view(step) };
             with_plan_checksum(view, step, &checksum)
         };
         let problems = self.known_state.files.problems();
@@ -54,7 +56,8 @@ impl EngineView<'_> {
             totals: total_views(&plan.totals),
             due: due(&steps),
             against: None,
-            hold: self.known_state.holds.present().map(Box::new),
+            hold: self.common_hold(),
+            rules: self.holding_rules(),
             resources: plan.steps.len(),
             steps,
             problems: problems.shown,
@@ -128,6 +131,7 @@ pub(crate) fn step_view(step: &Step) -> StepView {
         removal: step.reason.removal(),
         problems: Vec::new(),
         merchant: None,
+        held_by: None,
         waits_for: scoped::waits(&step.reason),
         next: ways_out(step),
     }
@@ -196,6 +200,7 @@ impl PlanView {
             checksum: String::new(),
             against: Some(Box::new(against)),
             hold: None,
+            rules: Vec::new(),
             resources: plan.steps.len(),
             totals: step_sums(&steps),
             due: due(&steps),

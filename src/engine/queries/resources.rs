@@ -74,8 +74,8 @@ impl EngineView<'_> {
             }
             total = total.saturating_add(1);
         }
-        let hold = self.known_state.holds.present().map(Box::new);
-        Ok(ResourceList { items, total, hold, at: self.shared.now() })
+        let (hold, rules) = (self.common_hold(), self.holding_rules());
+        Ok(ResourceList { items, total, hold, rules, at: self.shared.now() })
     }
 
     pub(crate) fn is_selected(&self, step: &Step, filter: &ResourceFilter) -> bool {
@@ -117,7 +117,7 @@ impl EngineView<'_> {
             suspension: suspension.as_deref(),
             suspended: blocks::is_suspended(self.known_state, &step.key),
             unable: self.scheduler.failures.get(&step.key).filter(|_| open.is_none()),
-            hold: hold.as_ref(),
+            hold: hold.as_deref(),
             confidence: confidence.as_ref().map(|(confidence, _)| *confidence),
         };
         let (reason, message) = headline(&known);
@@ -153,12 +153,15 @@ impl EngineView<'_> {
     }
 
     /// Returns the hold, if it keeps a change of this resource from being sent.
-    fn stopping_hold(&self, step: &Step) -> Option<Hold> {
+    pub(crate) fn stopping_hold(&self, step: &Step) -> Option<Arc<Hold>> {
         use PlannedAction::{Create, Delete, Update};
         let can_start =
             self.known_state.open_intent(&step.key).is_none() && self.planner.has_work(&step.key);
         let is_change = matches!(step.action, Create | Update | Delete);
-        (can_start && is_change).then(|| self.known_state.holds.present()).flatten()
+        if !can_start || !is_change {
+            return None;
+        }
+        self.known_state.holds.of(blocks::owner(self.known_state, &step.key).as_ref())
     }
 
     /// Returns the money of one payment: of the document, or of the object without a document.
@@ -182,6 +185,14 @@ impl EngineView<'_> {
         let now = self.shared.now();
         let next = self.known_state.next_suspension_end(now)?;
         let wait = next.signed_duration_since(now).to_std().ok()?;
+        Instant::now().checked_add(wait.min(LOOK_EVERY))
+    }
+
+    /// Returns the time at which the next window or freeze begins or ends.
+    pub(crate) fn next_rule_change(&self) -> Option<Instant> {
+        let now = self.shared.now();
+        let change = self.known_state.holds.timed.next_change()?;
+        let wait = change.signed_duration_since(now).to_std().unwrap_or_default();
         Instant::now().checked_add(wait.min(LOOK_EVERY))
     }
 

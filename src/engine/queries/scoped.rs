@@ -88,6 +88,7 @@ fn make_wait(step: &mut StepView, (needed, chosen): (Key, bool), scope: &StepSel
     };
     step.verdict = PlannedAction::Wait;
     step.message = format!("waits for {}, {why}", needed.short());
+    step.held_by = None;
     step.money.clear();
     step.due.clear();
 }

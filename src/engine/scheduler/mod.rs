@@ -3,6 +3,7 @@
 pub mod admission;
 pub mod backoff;
 pub mod failures;
+pub mod held;
 pub mod schedule;
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ use crate::engine::protocol::actions::ActionCommand;
 use crate::engine::protocol::query::Reply;
 use crate::engine::scheduler::backoff::Backoff;
 use crate::engine::scheduler::failures::Failures;
+use crate::engine::scheduler::held::HeldResources;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
@@ -35,8 +36,8 @@ pub(crate) type HasWork<'a> = &'a dyn Fn(&Key) -> bool;
 pub(crate) struct Scheduler {
     pub(crate) queue: BTreeSet<Key>,
     pub(crate) busy: BTreeSet<Key>,
-    /// Resources whose effect waits for the end of a freeze, or for a sync.
-    pub(crate) held: BTreeSet<Key>,
+    /// Resources whose effect waits for the end of a hold.
+    pub(crate) held: HeldResources,
     pub(crate) lanes: LaneTable,
     pub(crate) throttle: Throttle,
     pub(crate) backoff: Backoff,
@@ -55,7 +56,7 @@ impl Scheduler {
         Self {
             queue: BTreeSet::new(),
             busy: BTreeSet::new(),
-            held: BTreeSet::new(),
+            held: HeldResources::default(),
             lanes: LaneTable::default(),
             throttle: Throttle::default(),
             backoff: Backoff::default(),
@@ -123,6 +124,7 @@ impl Scheduler {
     /// Queues those of these resources whose step can be done now; the others leave the queue.
     pub(crate) fn enqueue(&mut self, keys: BTreeSet<Key>, has_work: HasWork<'_>) {
         for key in keys {
+            self.held.remove(&key);
             let is_busy = self.busy.contains(&key);
             if is_busy {
                 self.superseded.insert(&key);

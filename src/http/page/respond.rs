@@ -38,20 +38,21 @@ impl From<ControlError> for PageRefusal {
     fn from(why: ControlError) -> Self {
         let inner = html! { p role="alert" { (why.message) } p { (why.help) } };
         let title = "No answer of the daemon";
-        let page = OperatorPage { title, section: None, freeze: None, inner };
+        let page = OperatorPage { title, section: None, holds: Vec::new(), inner };
         Self(Box::new(with_status(StatusCode::SERVICE_UNAVAILABLE, &page)))
     }
 }
 
-/// Responds with a page, which names the freeze in force.
+/// Responds with a page, which names what holds changes back.
 pub(super) fn show(
     control: &Control,
     title: &str,
     section: PageSection,
     inner: Markup,
 ) -> Response {
-    let freeze = control.feed().and_then(|feed| feed.overviews.borrow().freeze.clone());
-    let page = OperatorPage { title, section: Some(section), freeze, inner };
+    let holds = control.feed().map(|feed| feed.overviews.borrow().hold_sentences());
+    let holds = holds.unwrap_or_default();
+    let page = OperatorPage { title, section: Some(section), holds, inner };
     with_status(StatusCode::OK, &page)
 }
 
@@ -60,7 +61,7 @@ pub(super) fn not_found(section: Option<PageSection>, text: &str) -> Response {
     let inner = html! { p { (text) } };
     with_status(
         StatusCode::NOT_FOUND,
-        &OperatorPage { title: "Not found", section, freeze: None, inner },
+        &OperatorPage { title: "Not found", section, holds: Vec::new(), inner },
     )
 }
 
@@ -68,7 +69,7 @@ pub(super) fn not_found(section: Option<PageSection>, text: &str) -> Response {
 pub(super) fn refuse(title: &str, section: PageSection, inner: Markup) -> Response {
     with_status(
         StatusCode::BAD_REQUEST,
-        &OperatorPage { title, section: Some(section), freeze: None, inner },
+        &OperatorPage { title, section: Some(section), holds: Vec::new(), inner },
     )
 }
 

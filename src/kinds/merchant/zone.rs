@@ -20,10 +20,15 @@ pub fn issue(path: &str, name: &str) -> Option<Issue> {
     if find(name).is_some() {
         return None;
     }
-    let near: Vec<String> = nearest(name).into_iter().map(|name| format!("`{name}`")).collect();
-    let message = format!("unknown time zone `{name}`");
-    let help = format!("write an IANA name; the nearest are {}", near.join(", "));
+    let (message, help) = unknown(name);
     Some(Issue::error("reckon::merchant::timezone_unknown", path, message, help))
+}
+
+/// Returns message and help for an unknown name.
+pub fn unknown(name: &str) -> (String, String) {
+    let near: Vec<String> = nearest(name).into_iter().map(|name| format!("`{name}`")).collect();
+    let help = format!("write an IANA name; the nearest are {}", near.join(", "));
+    (format!("unknown time zone `{name}`"), help)
 }
 
 /// Returns the most similar names, best first; also compares the last part of an IANA name alone.

@@ -26,10 +26,21 @@ fn process_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     let waits = all.overview.sync.as_ref().is_some_and(|sync| sync.awaits);
     let help = "Documents of a manual daemon wait for `reckon sync`: 1, else 0.";
     out.write_one("awaits_sync", help, u64::from(waits))?;
+    time_rule_families(out, all)?;
     let help =
         "Last time at which nothing was left that could be done, since the epoch; 0: not yet.";
     let at = all.reconciled_at.map_or(0, |at| at.timestamp());
     out.write_seconds("last_reconcile_timestamp", help, at)
+}
+
+fn time_rule_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
+    let rules = &all.overview.rules;
+    let holds = rules.iter().map(|rule| (rule.name.as_str(), u64::from(rule.holds)));
+    let help = "A window or freeze of the configuration holds changes back: 1, else 0.";
+    out.write_by(("time_rule_holds", "rule"), help, None, holds)?;
+    let waiting = rules.iter().map(|rule| (rule.name.as_str(), rule.waiting));
+    let help = "Resources whose change waits for a window or freeze of the configuration.";
+    out.write_by(("held", "rule"), help, None, waiting)
 }
 
 fn resource_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {

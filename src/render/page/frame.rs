@@ -2,7 +2,6 @@
 
 use maud::{DOCTYPE, Markup, html};
 
-use crate::model::holds::Freeze;
 use crate::render::page::assets::{PAGE_SCRIPT, STYLE_SHEET};
 use crate::render::page::parts::sentence;
 
@@ -34,8 +33,8 @@ pub const SECTIONS: [(PageSection, &str, &str); 6] = [
 pub struct OperatorPage<'a> {
     pub title: &'a str,
     pub section: Option<PageSection>,
-    /// The freeze in force.
-    pub freeze: Option<Box<Freeze>>,
+    /// Sentences on what holds changes back.
+    pub holds: Vec<String>,
     pub inner: Markup,
 }
 
@@ -53,9 +52,7 @@ impl OperatorPage<'_> {
                         span #live role="status" {}
                     }
                     div #frozen role="status" data-live {
-                        @if let Some(freeze) = &self.freeze {
-                            div.notice.bad { (sentence(&freeze.sentence())) }
-                        }
+                        @for hold in &self.holds { div.notice.bad { (sentence(hold)) } }
                     }
                     main.page #content tabindex="-1" { h1 { (self.title) } (self.inner) }
                     footer { "This page only reads. Commands in it are for a terminal." }

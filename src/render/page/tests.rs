@@ -28,7 +28,7 @@ fn of<T: serde::de::DeserializeOwned>(value: Value) -> T {
 
 /// Checks a page of hostile texts: none of them is markup, and all of them are shown.
 fn check(title: &str, inner: Markup) -> String {
-    let html = OperatorPage { title, section: Some(PageSection::Audit), freeze: None, inner }
+    let html = OperatorPage { title, section: Some(PageSection::Audit), holds: Vec::new(), inner }
         .html()
         .into_string();
     assert_eq!(faults(&html), Vec::<String>::new(), "{title}");

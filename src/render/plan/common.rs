@@ -6,8 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use owo_colors::Style;
 
 use crate::base::wording::{count_noun, count_verb};
+use crate::engine::protocol::time_rules::{TimeRuleView, holding_sentences};
 use crate::engine::protocol::views::{DueView, PlanView, StepView};
 use crate::model::change::{PlannedAction, Removal};
+use crate::model::holds::Hold;
 use crate::model::manifest::TreeState;
 use crate::model::state::drift::FieldChange;
 use crate::render::words::{clean, format_amount, short_hash};
@@ -49,6 +51,14 @@ pub(super) fn symbol(step: &StepView) -> (char, Style) {
         PlannedAction::Read => ('?', Style::new().cyan()),
         PlannedAction::Orphan => ('o', Style::new().dimmed()),
         PlannedAction::Blocked => ('!', Style::new().red()),
+    }
+}
+
+/// Returns the sentences on what holds changes back: the hold of all of them, else each rule.
+pub(crate) fn hold_lines(hold: Option<&Hold>, rules: &[TimeRuleView]) -> Vec<String> {
+    match hold {
+        Some(hold) => vec![hold.sentence()],
+        None => holding_sentences(rules).collect(),
     }
 }
 

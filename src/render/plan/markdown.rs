@@ -16,8 +16,8 @@ const OPEN_STEPS_MAX: usize = 10;
 
 pub fn markdown(plan: &PlanView) -> String {
     let mut out = format!("### {}\n\n", common::plan_summary(plan));
-    if let Some(hold) = &plan.hold {
-        push_line!(out, "> **{}**\n", escape_markdown(&hold.sentence()));
+    for line in common::hold_lines(plan.hold.as_deref(), &plan.rules) {
+        push_line!(out, "> **{}**\n", escape_markdown(&line));
     }
     totals(&mut out, plan);
     due_table(&mut out, plan);

@@ -30,6 +30,7 @@ fn step(verdict: PlannedAction, name: &str, reason: &Reason) -> StepView {
         removal: reason.removal(),
         problems: Vec::new(),
         merchant: None,
+        held_by: None,
         waits_for: Vec::new(),
         next: Vec::new(),
     }
@@ -51,6 +52,7 @@ fn plan(steps: Vec<StepView>) -> PlanView {
         looked_at: Vec::new(),
         against: None,
         hold: None,
+        rules: Vec::new(),
         resources: 9,
         due: Vec::new(),
         totals: totals(&steps),

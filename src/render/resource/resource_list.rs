@@ -12,6 +12,7 @@ use crate::engine::protocol::payers::PaymentsView;
 use crate::engine::protocol::resources::ResourceList;
 use crate::engine::protocol::views::ResourceView;
 use crate::model::plan::Standing;
+use crate::render::plan::common::hold_lines;
 use crate::render::resource::standing;
 use crate::render::table::{Column, Line, push_table};
 use crate::render::words::{
@@ -59,8 +60,8 @@ pub fn table(list: &ResourceList, screen: Screen, is_wide: bool) -> String {
     let width = screen.width.filter(|_| !is_wide);
     push_table(&mut out, Screen { width, ..screen }, columns, lines.collect());
     push_line!(out, "\n{}", summary(&list.items));
-    if let Some(hold) = &list.hold {
-        push_line!(out, "{}", screen.paint(Style::new().red(), &clean(&hold.sentence())));
+    for line in hold_lines(list.hold.as_deref(), &list.rules) {
+        push_line!(out, "{}", screen.paint(Style::new().red(), &clean(&line)));
     }
     out
 }

@@ -83,7 +83,8 @@ impl People {
             merchants: merchants.into_iter().collect(),
         };
         let above = self.above.into_iter().map(|most| (Currency::USD, most)).collect();
-        PolicyRules { limits, approvals: ApprovalRules { above, ..ApprovalRules::default() } }
+        let approvals = ApprovalRules { above, ..ApprovalRules::default() };
+        PolicyRules { limits, approvals, ..PolicyRules::default() }
     }
 }
 

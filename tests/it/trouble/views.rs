@@ -248,6 +248,7 @@ fn of_resource(item: Option<&ResourceView>, truth: &Seen) -> Seen {
             items: vec![item.clone()],
             total: 1,
             hold: None,
+            rules: Vec::new(),
             at: DateTime::UNIX_EPOCH,
         };
         let table = render::resource::resource_list::table(&list, Screen::PLAIN, false);

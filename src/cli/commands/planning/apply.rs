@@ -84,7 +84,7 @@ async fn apply_by_daemon(setup: &Context, client: &Daemon, args: &ApplyArgs) -> 
         Err(_) => daemon_plan(client, StepSelection::default()).await?,
     };
     apply_report::show(&after, &done, setup.out)?;
-    Ok(plan::attention_exit(&after))
+    Ok(apply_report::rest_exit(&after, setup.out))
 }
 
 async fn daemon_plan(client: &Daemon, scope: StepSelection) -> CommandResult<PlanView> {
@@ -208,7 +208,7 @@ fn report(
     let failed = engine.failures().values().map(exit).fold(Exit::Done, Exit::or);
     let partial = after.coverage == TreeState::Incomplete && !after.problems.is_empty();
     let broken = if partial { documents::exit_for(after.has_errors()) } else { Exit::Done };
-    Ok(plan::attention_exit(&after).or(failed).or(broken))
+    Ok(apply_report::rest_exit(&after, out).or(failed).or(broken))
 }
 
 pub(crate) async fn run_saved(setup: &Context, args: &ApplyArgs, path: &Path) -> CommandResult {

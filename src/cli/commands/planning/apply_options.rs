@@ -83,13 +83,13 @@ async fn show_rest(
     };
     apply_report::show(&after, done, out)?;
     if differences.is_none() {
-        return Ok(plan::attention_exit(&after));
+        return Ok(apply_report::rest_exit(&after, out));
     }
     let now = commit(differences.commit.as_ref());
     out.note(&format!(
         "the daemon's tree changed in the meantime ({now}): this tree may be applied only in part"
     ));
-    Ok(Exit::NeedsAttention.or(plan::attention_exit(&after)))
+    Ok(Exit::NeedsAttention.or(apply_report::rest_exit(&after, out)))
 }
 
 async fn compare(server: &ServerClient, tree: &SentTree) -> CommandResult<TreeDifferences> {

@@ -19,6 +19,7 @@ use crate::engine::commands::saved_plan::SAVED_PLAN;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::protocol::actions::EffectReport;
 use crate::engine::protocol::approvals::{PlanChange, PlanUnfit, UsedBefore};
+use crate::engine::protocol::time_rules::holding_sentences;
 use crate::engine::protocol::views::PlanView;
 use crate::model::issue::PlacedIssue;
 use crate::model::operator::StepSelection;
@@ -68,6 +69,18 @@ pub(crate) fn show(plan: &PlanView, done: &[EffectReport], out: Printer) -> Comm
         out.text(&render::effects::applied(done, out.screen))?;
     }
     plan::show(plan, out)
+}
+
+/// Returns the exit code of the rest after an `apply`, and notes the changes that are held.
+pub(crate) fn rest_exit(after: &PlanView, out: Printer) -> Exit {
+    let held = after.steps.iter().filter(|step| step.held_by.is_some()).count();
+    if held == 0 {
+        return plan::attention_exit(after);
+    }
+    let rules: Vec<String> = holding_sentences(&after.rules).collect();
+    let held = count_noun(held, "change");
+    out.note(&format!("not done, since it is not the time for it: {held} ({})", rules.join("; ")));
+    Exit::NeedsAttention
 }
 
 /// Changes and names that a message lists, at most.

@@ -29,6 +29,7 @@ fn jobs(fixture: &StateFixture, tries: u64) -> Vec<EffectJob> {
         cause: Cause::default(),
         rest: sha256(b""),
         again: id > 1,
+        is_timed: false,
     };
     (1..=tries).map(job).collect()
 }

@@ -17,7 +17,7 @@ fn job(fixture: &StateFixture) -> EffectJob {
     let StepWork::Effect(effect) = (*step.work.expect("work")).clone() else { panic!("a reading") };
     let wallet = fixture.known_state.credential_source(&merchant());
     let (id, rest, cause) = (IntentId::new(1), sha256(b""), Cause::default());
-    EffectJob { id, effect, wallet, cause, rest, again: false }
+    EffectJob { id, effect, wallet, cause, rest, again: false, is_timed: false }
 }
 
 fn fixture() -> StateFixture {

@@ -30,7 +30,9 @@ fn per_day(minor: i64) -> LimitSet {
 }
 
 fn fixture(limits: Limits, approvals: ApprovalRules) -> StateFixture {
-    StateFixture::with(|settings| settings.policy = PolicyRules { limits, approvals })
+    StateFixture::with(|settings| {
+        settings.policy = PolicyRules { limits, approvals, ..PolicyRules::default() }
+    })
 }
 
 /// Returns a state with this limit for test money alone.

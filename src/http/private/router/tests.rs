@@ -49,6 +49,7 @@ fn plan_view() -> PlanView {
         looked_at: Vec::new(),
         against: None,
         hold: None,
+        rules: Vec::new(),
         resources: 0,
         steps: Vec::new(),
         due: Vec::new(),
@@ -107,6 +108,7 @@ fn answer_to(question: EngineQuery) -> Reply {
                 total: items.len(),
                 items,
                 hold: None,
+                rules: Vec::new(),
                 at: DateTime::UNIX_EPOCH,
             })
         }
