@@ -53,6 +53,7 @@ mod service;
 mod spine;
 mod suspend;
 mod trouble;
+mod windows;
 mod wire;
 mod witness;
 mod zones;

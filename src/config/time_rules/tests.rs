@@ -62,12 +62,12 @@ fn every_mistake_has_its_place_and_the_text_to_write() {
     .unwrap_err();
     let places = [
         ("4:9 unknown time zone `Europe/Pari`", "`Europe/Paris`"),
-        ("6:23 unknown value `monday`", "`mon`"),
-        ("6:38 `9` is not a time of day", "`\"09:00\"`"),
-        ("6:45 `25:00` is not a time of day", "`\"24:00\"`"),
-        ("6:60 unknown time zone `Europe/Pariss`", "`Europe/Paris`"),
-        ("7:16 with no day, the window never opens", "every day"),
-        ("7:32 a window cannot open at the end of a day", "`\"00:00\"`"),
+        ("6:24 unknown value `monday`", "`mon`"),
+        ("6:39 `9` is not a time of day", "`\"09:00\"`"),
+        ("6:46 `25:00` is not a time of day", "`\"24:00\"`"),
+        ("6:61 unknown time zone `Europe/Pariss`", "`Europe/Paris`"),
+        ("7:17 with no day, the window never opens", "every day"),
+        ("7:33 a window cannot open at the end of a day", "`\"00:00\"`"),
         ("8:7 `name` is missing", "`name: office`"),
         ("8:27 the window closes at the time at which it opens", "`\"24:00\"`"),
         ("8:48 `*` would cover only merchants of the default namespace", "`default/*`"),
@@ -79,7 +79,7 @@ fn every_mistake_has_its_place_and_the_text_to_write() {
         ("12:33 unknown key `until`", "`to`"),
         ("12:7 `to` is missing", "2027-01-02 08:00"),
         ("13:23 a window or freeze cannot name a variable", "itself"),
-        ("13:53 the rule covers no merchant", "leave out"),
+        ("13:52 the rule covers no merchant", "leave out"),
     ];
     for (problem, help) in places {
         let found = wrong.iter().find(|one| one.starts_with(problem));
