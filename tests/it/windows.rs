@@ -50,7 +50,7 @@ fn contacts(count: usize) -> String {
 
 /// The number of contacts whose creation was requested.
 fn created(seen: &Seen) -> usize {
-    seen.of("POST", "/v1/contacts").len()
+    seen.of("POST", "/contacts").len()
 }
 
 async fn wait_until(ears: &Ears<'_>, moment: &str) {
