@@ -166,7 +166,8 @@ fn every_screen_names_the_rule_and_apply_leaves_what_it_holds() {
         let freeze = format!(
             "{{name: long, from: 2020-01-01, to: 2199-01-01, zone: UTC, reason: books are closed{merchants}}}"
         );
-        shell.write("reckon.yaml", &format!("{before}\npolicy: {{freezes: [{freeze}]}}\n"));
+        let policy = format!("policy:\n  freezes: [{freeze}]\n");
+        shell.write("reckon.yaml", &before.replacen("policy:\n", &policy, 1));
     };
     shell.write("specs/tree.yaml", MERCHANT);
     assert_eq!(code(&shell.reckon(&["apply", "--yes"])), 0);
@@ -183,12 +184,17 @@ fn every_screen_names_the_rule_and_apply_leaves_what_it_holds() {
     assert_eq!(code(&applied), 3, "{}", stderr(&applied));
     assert!(stderr(&applied).contains("1 change (freeze `long` holds"), "{}", stderr(&applied));
     assert_eq!(shell.count("contacts"), 0);
+    assert_eq!(code(&shell.reckon(&["plan", "--out", "plan.json"])), 2);
+    let saved = shell.reckon(&["apply", "plan.json", "--yes"]);
+    assert_eq!(code(&saved), 3, "{}", stderr(&saved));
+    assert!(stderr(&saved).contains("reckon::apply::held"), "{}", stderr(&saved));
     with(", merchants: [acme]");
     let text = stdout(&shell.reckon(&["plan"]));
     assert!(text.contains("waits: `long` holds it back"), "{text}");
     assert_eq!(code(&shell.reckon(&["apply", "--yes"])), 3);
     assert_eq!(shell.count("contacts"), 0);
     with(", merchants: [other]");
-    assert_eq!(code(&shell.reckon(&["apply", "--yes"])), 0);
+    let saved = shell.reckon(&["apply", "plan.json", "--yes"]);
+    assert_eq!(code(&saved), 0, "the plan was not used up: {}", stderr(&saved));
     assert_eq!(shell.count("contacts"), 1);
 }

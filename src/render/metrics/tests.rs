@@ -11,6 +11,8 @@ use crate::base::histogram::HistogramCounts;
 use crate::client::calls::CallTotals;
 use crate::control::testing::overview;
 use crate::engine::protocol::diagnostics::EventTotals;
+use crate::engine::protocol::time_rules::{TimeRuleKind, TimeRuleView};
+use crate::engine::protocol::views::Overview;
 use crate::model::events::event::EventLedger;
 use crate::model::state::health::PaymentCounts;
 use crate::render::metrics::*;
@@ -20,8 +22,17 @@ fn counts() -> Metrics {
     let ledger = EventLedger { posts: 4, verified: 5, missed: 2, ..EventLedger::default() };
     let (age_seconds, lag_seconds) = (Some(7), Some(3));
     let payments = PaymentCounts { declined: 2, ..PaymentCounts::default() };
+    let rule = TimeRuleView {
+        name: "office".to_owned(),
+        kind: TimeRuleKind::Window,
+        merchants: Vec::new(),
+        holds: true,
+        until: None,
+        reason: None,
+        waiting: 2,
+    };
     Metrics {
-        overview: overview(),
+        overview: Overview { rules: vec![rule], ..overview() },
         intents: [("held".to_owned(), (1, 7200))].into(),
         reasons: [("OverLimit".to_owned(), 1), ("a \"b\"\\\nc".to_owned(), 2)].into(),
         conditions: [("Synced".to_owned(), [("True".to_owned(), 3)].into())].into(),

@@ -264,6 +264,7 @@ async fn apply_saved_here(
         .view()
         .check_saved_plan(saved, file)?
         .map_err(|why| apply_report::unfit_failure(&why, path))?;
+    apply_report::check_times(&engine.view().plan_of(&saved.scope))?;
     if !apply_report::confirm(&saved.plan, args, setup.out)? {
         setup.out.note("nothing was done; the plan can still be applied");
         return Ok(Exit::Done);

@@ -73,14 +73,24 @@ pub(crate) fn show(plan: &PlanView, done: &[EffectReport], out: Printer) -> Comm
 
 /// Returns the exit code of the rest after an `apply`, and notes the changes that are held.
 pub(crate) fn rest_exit(after: &PlanView, out: Printer) -> Exit {
-    let held = after.steps.iter().filter(|step| step.held_by.is_some()).count();
-    if held == 0 {
-        return plan::attention_exit(after);
-    }
-    let rules: Vec<String> = holding_sentences(&after.rules).collect();
-    let held = count_noun(held, "change");
-    out.note(&format!("not done, since it is not the time for it: {held} ({})", rules.join("; ")));
+    let Some(held) = held_changes(after) else { return plan::attention_exit(after) };
+    out.note(&format!("not done, since it is not their time: {held}"));
     Exit::NeedsAttention
+}
+
+/// Refuses to use up a saved plan while a window or freeze holds one of its changes.
+pub(crate) fn check_times(present: &PlanView) -> CommandResult<()> {
+    let Some(held) = held_changes(present) else { return Ok(()) };
+    let what = format!("it is not the time for {held}");
+    Err(CommandFailure::attention("reckon::apply::held", what)
+        .help("apply the plan at its time; nothing was done, and the plan can still be applied"))
+}
+
+/// Counts the changes that windows and freezes hold, and names these rules; `None` without any.
+fn held_changes(plan: &PlanView) -> Option<String> {
+    let held = plan.steps.iter().filter(|step| step.held_by.is_some()).count();
+    let rules: Vec<String> = holding_sentences(&plan.rules).collect();
+    (held > 0).then(|| format!("{} ({})", count_noun(held, "change"), rules.join("; ")))
 }
 
 /// Changes and names that a message lists, at most.
