@@ -19,7 +19,7 @@ use crate::engine::commands::saved_plan::SAVED_PLAN;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::protocol::actions::EffectReport;
 use crate::engine::protocol::approvals::{PlanChange, PlanUnfit, UsedBefore};
-use crate::engine::protocol::time_rules::holding_sentences;
+use crate::engine::protocol::time_rules::TimeRuleView;
 use crate::engine::protocol::views::PlanView;
 use crate::model::issue::PlacedIssue;
 use crate::model::operator::StepSelection;
@@ -88,9 +88,11 @@ pub(crate) fn check_times(present: &PlanView) -> CommandResult<()> {
 
 /// Counts the changes that windows and freezes hold, and names these rules; `None` without any.
 fn held_changes(plan: &PlanView) -> Option<String> {
-    let held = plan.steps.iter().filter(|step| step.held_by.is_some()).count();
-    let rules: Vec<String> = holding_sentences(&plan.rules).collect();
-    (held > 0).then(|| format!("{} ({})", count_noun(held, "change"), rules.join("; ")))
+    let held: Vec<&str> = plan.steps.iter().filter_map(|step| step.held_by.as_deref()).collect();
+    let rules = plan.rules.iter().filter(|rule| held.contains(&rule.name.as_str()));
+    let rules = rules.map(|rule| TimeRuleView { waiting: 0, ..rule.clone() }.sentence());
+    let rules = rules.collect::<Vec<_>>().join("; ");
+    (!held.is_empty()).then(|| format!("{} ({rules})", count_noun(held.len(), "change")))
 }
 
 /// Changes and names that a message lists, at most.
