@@ -4,6 +4,7 @@ pub mod approvals;
 pub mod events;
 pub mod limits;
 pub mod notify;
+pub mod policy;
 pub mod prune;
 pub mod read;
 pub mod reader;

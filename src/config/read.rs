@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::{fs, io};
 
 use crate::config::events::{EventSettings, StoreSettings, WebhookSettings};
+use crate::config::policy::PolicySettings;
 use crate::config::reader::{ConfigReader, ReadField, Section, section, sorted};
 use crate::config::setting::Setting;
 use crate::config::settings::{
-    Config, DoubtSettings, FILE_NAME, PartnerPlan, PartnerSettings, PolicySettings, Programs,
-    SecretSettings, ServiceSettings, listen_default,
+    Config, DoubtSettings, FILE_NAME, PartnerPlan, PartnerSettings, Programs, SecretSettings,
+    ServiceSettings, listen_default,
 };
 use crate::kinds::schema::kind::{Mutability, Privacy, SpecField};
 use crate::kinds::secrets::secret_source::is_program;

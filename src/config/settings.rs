@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono_tz::Tz;
 use ipnet::IpNet;
 use schemars::JsonSchema;
 
@@ -23,15 +22,12 @@ use crate::base::money::Currency;
 use crate::base::secret::Secret;
 use crate::config::events::{EventSettings, StoreSettings, WebhookSettings};
 use crate::config::notify::{NotifyTarget, NotifyTargets};
-use crate::config::prune::ScriptRights;
+use crate::config::policy::PolicySettings;
 use crate::config::setting::{ConfigError, EnvSource, FromText, Setting};
-use crate::config::time_forms::{FreezeForm, Literal, WindowForm, ZoneName};
-use crate::config::value::{AmountFormat, HttpUrl, SyncMode, VaultKey};
-use crate::config::{limits, prune};
+use crate::config::value::{AmountFormat, HttpUrl, VaultKey};
 use crate::kinds::schema::kind::{AttachmentFiles, CheckCx, EnvPattern, Variables};
 use crate::model::manifest::OnDoubt;
-use crate::policy::time_rules::TimeRule;
-use crate::policy::{PolicyRules, TimeRules};
+use crate::policy::PolicyRules;
 use crate::spec::tree::attachments::AttachmentFolder;
 
 /// The file name where `--config` names none.
@@ -199,38 +195,6 @@ struct AgeSection {
 }
 
 #[derive(Debug, Clone, JsonSchema)]
-pub struct PolicySettings {
-    /// The accepted forms of amounts: `"125.00 USD"` only, or also a whole number of minor units.
-    #[schemars(with = "Option<Setting<AmountFormat>>", extend("default" = "minor"))]
-    pub amounts: Setting<AmountFormat>,
-    /// The limits of a plan. Without them nothing is limited.
-    #[schemars(with = "Option<limits::LimitSettings>")]
-    pub limits: limits::LimitSettings,
-    /// The approvals that let a plan past a limit.
-    #[schemars(with = "Option<limits::ApprovalSettings>")]
-    pub approvals: limits::ApprovalSettings,
-    /// The guards of removals.
-    #[schemars(with = "Option<prune::PruneSection>")]
-    pub prune: prune::PruneSection,
-    /// The rights of scripts.
-    #[schemars(with = "Option<ScriptRights>")]
-    pub scripts: ScriptRights,
-    /// The daemon sends changes of documents by itself, or waits for `reckon sync`.
-    #[schemars(with = "Option<Setting<SyncMode>>", extend("default" = "auto"))]
-    pub sync: Setting<SyncMode>,
-    /// The time zone of the windows and freezes that name none. Written in the file itself.
-    #[schemars(with = "Option<Literal<ZoneName>>")]
-    pub zone: Option<Tz>,
-    /// The windows: changes of documents begin only inside a window that covers their merchant. A
-    /// merchant that no window covers is free.
-    #[schemars(with = "Option<Vec<WindowForm>>")]
-    pub windows: Vec<TimeRule>,
-    /// The freezes: no change of a document begins from `from` on, until before `to`.
-    #[schemars(with = "Option<Vec<FreezeForm>>")]
-    pub freezes: Vec<TimeRule>,
-}
-
-#[derive(Debug, Clone, JsonSchema)]
 pub struct DoubtSettings {
     /// The time that a proof of absence waits beyond the call's timeout.
     #[schemars(with = "Option<Setting<Duration>>", extend("default" = "30s"))]
@@ -255,10 +219,7 @@ impl Config {
     }
 
     pub fn rules(&self, env: &dyn EnvSource) -> Result<PolicyRules, ConfigError> {
-        let limits = self.policy.limits.rules(env)?;
-        let rules = self.policy.windows.iter().chain(&self.policy.freezes);
-        let times = TimeRules::new(rules.cloned().collect());
-        Ok(PolicyRules { limits, approvals: self.policy.approvals.rules(env)?, times })
+        self.policy.rules(env)
     }
 
     pub fn check_context(&self, env: &dyn EnvSource) -> Result<CheckCx, ConfigError> {
@@ -296,22 +257,6 @@ impl Default for ServiceSettings {
             brands: Vec::new(),
             ca_file: None,
             timeout: Setting::Literal(TIMEOUT_DEFAULT),
-        }
-    }
-}
-
-impl Default for PolicySettings {
-    fn default() -> Self {
-        Self {
-            amounts: Setting::Literal(AmountFormat::Minor),
-            limits: limits::LimitSettings::default(),
-            approvals: limits::ApprovalSettings::default(),
-            prune: prune::PruneSection::default(),
-            scripts: ScriptRights::default(),
-            sync: Setting::Literal(SyncMode::Auto),
-            zone: None,
-            windows: Vec::new(),
-            freezes: Vec::new(),
         }
     }
 }

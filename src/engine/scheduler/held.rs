@@ -42,3 +42,27 @@ impl HeldResources {
         self.by_holder.get(holder).map_or(0, BTreeSet::len)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(name: &str) -> Key {
+        format!("Contact/{name}").parse().unwrap()
+    }
+
+    #[test]
+    fn a_resource_waits_for_one_rule_and_is_taken_with_that_one_alone() {
+        let (office, night): (Holder, Holder) = (Some("office".into()), Some("night".into()));
+        let mut held = HeldResources::default();
+        for (name, holder) in [("a", &office), ("b", &night), ("c", &None), ("a", &night)] {
+            held.insert(key(name), holder.clone());
+        }
+        assert_eq!((held.count(&office), held.count(&night), held.count(&None)), (0, 2, 1));
+        held.remove(&key("b"));
+        held.remove(&key("b"));
+        assert_eq!((held.take(&night), held.count(&None)), ([key("a")].into(), 1));
+        assert!(held.take(&night).is_empty() && held.take(&office).is_empty());
+        assert_eq!(held.take(&None), [key("c")].into());
+    }
+}
