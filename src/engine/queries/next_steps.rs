@@ -21,10 +21,8 @@ pub(crate) fn next_steps(step: &Step, hold: Option<&Hold>) -> Vec<NextStep> {
         Some(Hold::AwaitsSync) => {
             return vec![NextStep::new("review the plan and send it", "reckon sync".to_owned())];
         }
-        Some(Hold::ScheduledFreeze(_) | Hold::OutsideWindow(_)) => {
-            let purpose = "see the windows and freezes, and when changes begin";
-            return vec![NextStep::new(purpose, "reckon status".to_owned())];
-        }
+        // It ends by itself.
+        Some(Hold::ScheduledFreeze(_) | Hold::OutsideWindow(_)) => return Vec::new(),
         None => {}
     }
     if step.is_ready() {
