@@ -12,7 +12,7 @@ const NEEDS_DEEP_MAX: usize = 8;
 const NEEDS_MAX: usize = 100;
 
 /// Returns the commands that lead on from a step, the nearest first; none for a ready resource. Of a
-/// step that a hold stops, the end of the hold is the only one.
+/// step that a hold stops, the end of the hold is the only one; none if the hold ends by itself.
 pub(crate) fn next_steps(step: &Step, hold: Option<&Hold>) -> Vec<NextStep> {
     match hold {
         Some(Hold::Frozen(_)) => {
