@@ -12,7 +12,8 @@ use http::{HeaderMap, HeaderValue, Uri};
 /// Header in which a browser describes the requesting page's site.
 const FETCH_SITE: &str = "sec-fetch-site";
 /// Values for a page of the requested origin, and for no page at all.
-const OWN_SITES: [&str; 2] = ["same-origin", "none"];
+const SAME_ORIGIN: &str = "same-origin";
+const OWN_SITES: [&str; 2] = [SAME_ORIGIN, "none"];
 /// Prefixes of headers that only proxies send.
 const PROXY_HEADER_PREFIXES: [&str; 3] = ["x-forwarded", "cf-", "x-envoy-"];
 /// Headers in which proxies name their client, or reveal themselves.
@@ -49,6 +50,14 @@ pub fn non_local_reason(peer: Option<IpAddr>, headers: &HeaderMap, uri: &Uri) ->
 pub fn is_from_another_page(headers: &HeaderMap) -> bool {
     let mut sites = headers.get_all(FETCH_SITE).iter();
     sites.any(|site| !OWN_SITES.iter().any(|own| site == own)) || is_from_another_origin(headers)
+}
+
+/// Returns whether a browser reports that a page of the requested host sends the request. A request
+/// that names no page at all is from none.
+pub fn is_from_own_page(headers: &HeaderMap) -> bool {
+    let mut sites = headers.get_all(FETCH_SITE).iter();
+    let names_page = headers.contains_key(ORIGIN) || sites.any(|site| site == SAME_ORIGIN);
+    names_page && !is_from_another_page(headers)
 }
 
 fn is_from_another_origin(headers: &HeaderMap) -> bool {
@@ -129,6 +138,34 @@ mod tests {
         assert_eq!(with(&[("origin", "https://localhost:8700")]), None);
         assert_eq!(with(&[("sec-fetch-site", "same-origin")]), None);
         assert_eq!(with(&[("sec-fetch-site", "none")]), None);
+    }
+
+    #[test]
+    fn a_write_of_a_page_names_its_page() {
+        let is_own = |headers: &[(&str, &str)]| {
+            let mut map = HeaderMap::new();
+            for (name, value) in [&[("host", "localhost:8700")], headers].concat() {
+                let name: http::HeaderName = name.parse().unwrap();
+                map.append(name, value.parse().unwrap());
+            }
+            is_from_own_page(&map)
+        };
+        let (own, site) = (("origin", "http://localhost:8700"), "sec-fetch-site");
+        assert!(is_own(&[own]) && is_own(&[(site, "same-origin")]));
+        assert!(is_own(&[own, (site, "same-origin")]) && is_own(&[own, (site, "none")]));
+        for headers in [
+            &[][..],
+            &[(site, "none")],
+            &[("origin", "null")],
+            &[("origin", "http://localhost:8701")],
+            &[own, own],
+            &[own, (site, "same-site")],
+            &[own, (site, "cross-site")],
+            &[("origin", "http://evil.example"), (site, "same-origin")],
+            &[(site, "same-origin"), (site, "cross-site")],
+        ] {
+            assert!(!is_own(headers), "{headers:?}");
+        }
     }
 
     /// Closes S9: other machines, other names, other pages.

@@ -10,6 +10,7 @@ use crate::cli::args::events::HooksCommand;
 use crate::cli::args::options::{self, Cli, CliCommand};
 use crate::cli::args::output::{Output, OutputForm};
 use crate::cli::args::sandbox::ChaosArgs;
+use crate::cli::commands::page::link;
 use crate::cli::commands::planning::{apply, approve, plan};
 use crate::cli::commands::sandbox::command;
 use crate::cli::commands::waiting::{reconcile, wait};
@@ -143,6 +144,7 @@ pub(crate) async fn run_command(cli: &Cli, out: Printer) -> CommandResult {
         CliCommand::Freeze(args) => holds::freeze(&setup()?, args).await,
         CliCommand::Thaw => holds::thaw(&setup()?).await,
         CliCommand::Sync(args) => holds::sync(&setup()?, args).await,
+        CliCommand::Page => link::run(&setup()?).await,
         CliCommand::Import(args) => import::run(&setup()?, args).await,
         CliCommand::Forget(args) => init::forget(&setup()?, args).await,
         CliCommand::Run(args) => Box::pin(run::run(cli, args, out)).await,

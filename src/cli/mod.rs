@@ -36,6 +36,10 @@ pub mod commands {
     pub mod links;
     pub mod new;
     pub mod new_names;
+    /// The daemon's page.
+    pub mod page {
+        pub mod link;
+    }
     /// Plans, saved plans, comparisons, approvals, and their application.
     pub mod planning {
         pub mod apply;

@@ -18,8 +18,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::base::clock::timestamp;
+use crate::base::clock::{SystemClock, timestamp};
 use crate::base::id::{Key, Mode};
+use crate::control::page_sessions::PageSessions;
 use crate::control::protocol::{ControlError, ControlRequest, LocalQuery, Response};
 use crate::control::requests::{self, Request, typed};
 use crate::engine::events::receiver::{EventReceiver, Receipt};
@@ -69,6 +70,7 @@ pub struct Control {
     inbox: Arc<RwLock<Option<Arc<EventReceiver>>>>,
     feed: Arc<OnceLock<EngineFeed>>,
     posts: Arc<Posts>,
+    page: Arc<PageSessions>,
     configuration: Arc<Mutex<Option<ConfigurationView>>>,
 }
 
@@ -80,17 +82,20 @@ impl Control {
             inbox: Arc::default(),
             feed: Arc::default(),
             posts: Arc::default(),
+            page: Arc::new(PageSessions::new(Arc::new(SystemClock))),
             configuration: Arc::default(),
         }
     }
 
     /// Builds a handle of the next engine over the same state: it sends to this channel, and goes on
-    /// counting. The present receiver stores posts until the next engine has its own.
+    /// counting. The present receiver stores posts until the next engine has its own. Sessions of the
+    /// page end: the configuration or the tokens may be others.
     #[must_use]
     pub fn of_next_engine(&self, engine: mpsc::Sender<EngineInput>) -> Self {
         let inbox = Arc::new(RwLock::new(self.inbox.read().clone()));
         let (local, feed) = Default::default();
-        Self { engine, local, inbox, feed, ..self.clone() }
+        let page = Arc::new(PageSessions::new(Arc::new(SystemClock)));
+        Self { engine, local, inbox, feed, page, ..self.clone() }
     }
 
     /// Returns the configuration in use; `None` in a process that does not reload it.
@@ -136,6 +141,7 @@ impl Control {
             ControlRequest::Link(key) => {
                 return Ok(Reply::Link(self.visit(key).await?.map(SecretLink)));
             }
+            ControlRequest::EnterPage => return self.page.link_reply(actor),
             ControlRequest::Ask(query) => Input::Ask(query, reply),
             ControlRequest::Act(action) => {
                 Input::Act(ActionCommand { action: *action, actor }, reply)
@@ -307,6 +313,11 @@ impl Control {
         let token = SubmitToken { attaching, link: Some(link), actor };
         let submit = |reply| EngineInput::Payer(PayerRequest::Submit(token, reply));
         typed::<requests::Attach>(self.call(submit).await?)
+    }
+
+    /// Returns the links and sessions of the daemon's page.
+    pub fn page(&self) -> &PageSessions {
+        &self.page
     }
 
     pub fn posts(&self) -> &Posts {

@@ -2,6 +2,7 @@
 //! machine.
 
 pub mod handle;
+pub mod page_sessions;
 pub mod protocol;
 pub mod requests;
 pub mod socket;

@@ -69,6 +69,8 @@ pub enum ControlRequest {
     Link(Key),
     #[serde(rename = "pause")]
     Suspend(Box<SuspensionRequest>),
+    /// Answers a one-time link to the daemon's page, for the actor of the request: a secret.
+    EnterPage,
     Freeze(FreezeRequest),
     /// Lets a manual daemon make the service match the documents of the plan with this checksum.
     Sync(String),
@@ -153,6 +155,8 @@ impl ControlError {
     pub const WRONG_TOKEN: &str = "wrong_token";
     pub const READ_ONLY: &str = "read_only_token";
     pub const OTHER_VERSION: &str = "version_mismatch";
+    /// No listener serves the page.
+    pub const NO_PAGE: &str = "no_page";
     pub const BUG: &str = "our_mistake";
 
     pub fn new(code: &str, message: impl Into<String>, help: impl Into<String>) -> Self {
@@ -317,6 +321,7 @@ mod tests {
             ControlRequest::Refresh,
             ControlRequest::Retry(key.clone()),
             ControlRequest::Link(key.clone()),
+            ControlRequest::EnterPage,
             ControlRequest::Suspend(Box::new(SuspensionRequest::Resume { key })),
             ControlRequest::Release(ReleaseRequest { keys: Vec::new(), done: false }),
             ControlRequest::Local(Box::new(LocalQuery::Urls)),

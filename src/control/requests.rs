@@ -8,6 +8,7 @@
 use std::path::PathBuf;
 
 use crate::base::id::{IntentId, Key};
+use crate::control::page_sessions::EntryLink;
 use crate::control::protocol::{ControlError, ControlRequest};
 use crate::control::protocol::{LocalQuery, SentTree, TreeContents, TreeDifferences};
 use crate::engine::hooks::event::PastEvent;
@@ -141,6 +142,8 @@ requests! {
         ControlRequest::Link(invoice), Reply::Link(link) => Some(link);
     pub Suspend(request: SuspensionRequest) -> SuspensionResult:
         ControlRequest::Suspend(Box::new(request)), Reply::Suspension(done) => Some(*done);
+    pub EnterPage -> EntryLink: ControlRequest::EnterPage,
+        Reply::Local(LocalReply(value)) => serde_json::from_value(value).ok();
     pub FreezeAll(request: FreezeRequest) -> FreezeResult:
         ControlRequest::Freeze(request), Reply::Freeze(done) => Some(done);
     pub Sync(checksum: String) -> SyncResult:
@@ -226,6 +229,7 @@ pub(crate) fn engine_command(
         ControlRequest::Act(_)
         | ControlRequest::Ask(_)
         | ControlRequest::Compact { .. }
+        | ControlRequest::EnterPage
         | ControlRequest::ImportAll(_)
         | ControlRequest::Link(_)
         | ControlRequest::Local(_)

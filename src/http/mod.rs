@@ -17,11 +17,16 @@ pub mod private {
 /// The page for people.
 pub mod page {
     pub mod audit;
+    pub mod entry;
     pub mod events;
     pub mod graph;
+    pub mod guard;
+    pub mod orders;
+    pub mod resource_orders;
     pub mod resources;
     pub mod respond;
     pub mod routes;
+    pub mod visit;
 }
 /// Addresses for the service, applicants and payers.
 pub mod public {

@@ -21,6 +21,12 @@ use crate::model::effect::SpendRequest;
 /// The longest reason, in characters: every list shows it.
 pub const REASON_LENGTH_MAX: usize = 500;
 
+/// Returns a reason without the white space around it; `None` if it is empty or too long.
+pub fn reason_of(text: &str) -> Option<String> {
+    let text = text.trim();
+    (!text.is_empty() && text.chars().count() <= REASON_LENGTH_MAX).then(|| text.to_owned())
+}
+
 /// Suspends a resource, or all of a merchant. Nothing new is sent; effects in progress are settled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, derive_more::Display)]
 #[display(

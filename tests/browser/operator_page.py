@@ -26,6 +26,7 @@ PAGES = ["/", "/resources", "/resources?not_ready=true&search=c", "/resources/Re
 def reckon(*arguments):
     done = subprocess.run([PROGRAM, *arguments], cwd=FOLDER, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, (arguments, done.stdout, done.stderr)
+    return done.stdout.strip()
 
 
 def browser(scripts):
@@ -83,6 +84,36 @@ def follows(page):
     reckon("resume", "RecurringCharge/club")
 
 
+def press(page, text):
+    """Presses the button or the link with this text in the content of the page."""
+    found = page.find_elements(By.CSS_SELECTOR, "main button[type=submit], main a.button")
+    [one] = [one for one in found if one.text == text]
+    one.click()
+
+
+def acts(page, pictures):
+    """Enters by a link, freezes and thaws, and leaves; each by the page's own buttons."""
+    page.get(reckon("page"))
+    press(page, "Enter")
+    wait(page, lambda: page.current_url == ADDRESS + "/", "the session begins")
+    assert page.find_elements(By.CSS_SELECTOR, "form.visitor"), page.page_source
+    if pictures:
+        readable(page, pictures, "operator-session")
+    press(page, "Freeze everything…")
+    wait(page, lambda: page.current_url == ADDRESS + "/do/freeze", "the form of the freeze")
+    if pictures:
+        readable(page, pictures, "operator-freeze")
+    page.find_element(By.ID, "reason").send_keys("a walk")
+    press(page, "Freeze everything")
+    wait(page, lambda: "a walk" in page.find_element(By.ID, "frozen").text, "the page names the freeze")
+    press(page, "Thaw…")
+    wait(page, lambda: page.current_url == ADDRESS + "/do/thaw", "the form of the thaw")
+    press(page, "Thaw")
+    wait(page, lambda: "thawed" in page.find_element(By.CSS_SELECTOR, "main .notice").text, "the notice of the thaw")
+    page.find_element(By.CSS_SELECTOR, "form.visitor button").click()
+    wait(page, lambda: not page.find_elements(By.CSS_SELECTOR, "form.visitor"), "the session ends")
+
+
 def filters(page):
     page.get(ADDRESS + "/resources")
     page.find_element(By.ID, "search").send_keys("CLUB", Keys.ENTER)
@@ -101,6 +132,7 @@ def main():
         by_keyboard(page)
         filters(page)
         follows(page)
+        acts(page, PICTURES)
         assert hosts(page) == {ADDRESS}, hosts(page)
         stopped = [one for one in page.get_log("browser") if "Content Security Policy" in one["message"]]
         assert not stopped, stopped
@@ -113,6 +145,7 @@ def main():
             assert len(page.find_elements(By.TAG_NAME, "h1")) == 1, path
             assert page.find_element(By.ID, "live").text == "", path
         filters(page)
+        acts(page, None)
     finally:
         page.quit()
 

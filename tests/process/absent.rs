@@ -26,6 +26,7 @@ const TABLE: &[(&str, i32, i32)] = &[
     ("freeze --reason why", 1, 1),
     ("thaw", 1, 1),
     ("sync --yes", 4, 4),
+    ("page", 4, 4),
     ("import Contact/jane contact-1 --yes", 1, 1),
     ("import --all cards --merchant acme --yes", 1, 1),
     ("forget Merchant/acme --yes", 1, 1),

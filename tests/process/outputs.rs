@@ -381,6 +381,7 @@ fn served(all: &mut Outputs) {
         all.note(source, &get(path));
     }
     all.says("reconcile", &["reconcile", "Contact/jane"], 0);
+    all.says("page", &["page"], 0);
     sync(all);
     while all.says("hooks list", &["hooks", "list"], 0)["scripts"] == json!([]) {
         std::thread::yield_now();

@@ -5,10 +5,12 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::support::canaries::Canaries;
 use crate::support::daemon_process;
 
 /// Personal details that no page shows, and a text that would be a script.
@@ -54,8 +56,13 @@ struct Answer {
 
 /// Requests a path without a token, as a browser on this machine does.
 fn get(address: &str, path: &str) -> Answer {
+    send(address, &format!("GET {path} HTTP/1.1\r\n"), "")
+}
+
+/// Sends a request that begins with this head.
+fn send(address: &str, head: &str, body: &str) -> Answer {
     let mut stream = TcpStream::connect(address).unwrap();
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+    write!(stream, "{head}Host: {address}\r\nConnection: close\r\n\r\n{body}").unwrap();
     let mut text = String::new();
     stream.read_to_string(&mut text).unwrap();
     let (head, body) = text.split_once("\r\n\r\n").expect("a whole answer");
@@ -190,4 +197,92 @@ fn a_page_that_does_not_exist_and_a_wrong_filter_say_so() {
     let mut refused = String::new();
     stream.read_to_string(&mut refused).unwrap();
     assert!(refused.starts_with("HTTP/1.1 403"), "another name of the host: {refused}");
+}
+
+/// A browser in a session: its cookie, and the value of its forms.
+struct Session<'a> {
+    address: &'a str,
+    cookie: String,
+    form: String,
+}
+
+/// Sends a form as the page's own.
+fn post(address: &str, path: &str, cookie: &str, body: &str) -> Answer {
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nOrigin: http://{address}\r\nCookie: {cookie}\r\nContent-Length: {}\r\n\
+         Content-Type: application/x-www-form-urlencoded\r\n",
+        body.len()
+    );
+    send(address, &head, body)
+}
+
+impl<'a> Session<'a> {
+    fn enter(address: &'a str, link: &str) -> Self {
+        let path = link.strip_prefix(&format!("http://{address}")).expect(link);
+        let question = get(address, path);
+        assert!(question.status == 200 && question.body.contains("uid "), "{}", question.body);
+        let token = path.strip_prefix("/enter/").unwrap();
+        let entered = post(address, "/enter", "", &format!("token={token}"));
+        assert_eq!(entered.status, 303, "{}", entered.body);
+        assert_eq!(post(address, "/enter", "", &format!("token={token}")).status, 403);
+        let cookie = entered.headers["set-cookie"].split(';').next().unwrap().to_owned();
+        let mut session = Self { address, cookie, form: String::new() };
+        let form = session.get("/do/freeze").body;
+        let (_, value) = form.split_once("name=\"form_token\" value=\"").expect(&form);
+        value.split('"').next().unwrap().clone_into(&mut session.form);
+        session
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        let head = format!("GET {path} HTTP/1.1\r\nCookie: {}\r\n", self.cookie);
+        send(self.address, &head, "")
+    }
+
+    /// Sends a form, and returns the page that follows.
+    fn order(&self, path: &str, fields: &str) -> Answer {
+        let body = format!("form_token={}{fields}", self.form);
+        let answer = post(self.address, path, &self.cookie, &body);
+        assert_eq!(answer.status, 303, "{path}: {}", answer.body);
+        self.get(&answer.headers["location"])
+    }
+}
+
+fn reckon(folder: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_reckon"));
+    let output = command.current_dir(folder).env_clear().args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn who_asked_for_a_link_freezes_suspends_and_resumes_on_the_page_and_no_token_shows() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = fs::File::create(folder.path().join("daemon.log")).unwrap();
+    let daemon = daemon_process::start_with(folder.path(), &tree(), &["-vvv"], log.into()).unwrap();
+    let address = address(folder.path());
+    wait_until_busy(&address);
+    let made: Value =
+        serde_json::from_str(&reckon(folder.path(), &["page", "-o", "json"])).unwrap();
+    let (link, actor) = (made["link"].as_str().unwrap(), made["actor"].as_str().unwrap());
+    let session = Session::enter(&address, link);
+    let frozen = session.order("/do/freeze", "&reason=canary+of+a+freeze");
+    assert!(frozen.body.contains("canary of a freeze") && frozen.body.contains("Thaw"));
+    let trail = get(&address, "/audit").body;
+    assert!(trail.contains("canary of a freeze") && trail.contains(actor), "{actor}: {trail}");
+    assert!(session.order("/do/thaw", "").body.contains("thawed"));
+    let name = "RecurringCharge/default/club";
+    let fields = "&reason=closed&until=2039-01-01T00:00";
+    let suspended = session.order(&format!("/do/suspend/{name}"), fields).body;
+    assert!(suspended.contains("closed") && suspended.contains("2039-01-01"), "{suspended}");
+    assert!(session.order(&format!("/do/resume/{name}"), "").body.contains("was resumed"));
+    assert!(session.order("/do/reconcile", "").body.contains("reads the tree now"));
+    assert_eq!(session.get("/do/settle/i-999999").status, 404);
+    let status = reckon(folder.path(), &["get", "-o", "json"]);
+    drop(daemon);
+    let mut canaries = Canaries::default();
+    canaries.plant("the token of the link", link.rsplit('/').next().unwrap());
+    canaries.plant("the cookie", session.cookie.split('=').nth(1).unwrap());
+    canaries.plant("the value of the forms", &session.form);
+    let found = [canaries.in_folder(folder.path()), canaries.in_bytes("get", status.as_bytes())];
+    assert_eq!(found.concat(), Vec::<String>::new());
 }

@@ -30,6 +30,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("freeze", &["reckon freeze --reason 'wrong amounts in the tree'"]),
     ("thaw", &["reckon thaw"]),
+    ("page", &["reckon page", "reckon page -o json"]),
     ("sync", &["reckon sync", "reckon sync --yes"]),
     ("resume", &["reckon resume Invoice/jane-first", "reckon resume Merchant/acme"]),
     (

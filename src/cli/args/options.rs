@@ -65,6 +65,8 @@ pub enum CliCommand {
     Thaw,
     /// Review the plan of a daemon with `policy.sync: manual`, and let the daemon send it.
     Sync(SyncArgs),
+    /// Print a one-time link to the daemon's page, under which you act there in your name.
+    Page,
     /// Take over an existing object of the service for a document that describes it.
     Import(resources::ImportArgs),
     /// Stop managing a resource or object; nothing is done at the service.

@@ -131,11 +131,14 @@ fn listen(
     let Some(public_socket) = &sockets.public else {
         let router = router.merge(webhooks::webhook_router(control.clone(), &outside));
         let private = start(&sockets.private, router, "listen")?;
+        control.page().serve_at(private);
         return Ok((private, private));
     };
     let public = webhooks::public_router(control.clone(), &outside);
     let outside = start(public_socket, public, "public_listen")?;
-    Ok((start(&sockets.private, router, "listen")?, outside))
+    let private = start(&sockets.private, router, "listen")?;
+    control.page().serve_at(private);
+    Ok((private, outside))
 }
 
 /// Returns the networks and rates that webhooks are accepted from.

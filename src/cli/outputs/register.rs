@@ -12,6 +12,7 @@ use crate::cli::commands::import::ImportOutput;
 use crate::cli::commands::init::{DisownOutput, InitOutput};
 use crate::cli::commands::links::{AttachOutput, EventUrls, LinkOutput};
 use crate::cli::commands::new::NewOutput;
+use crate::cli::commands::page::link::PageOutput;
 use crate::cli::commands::planning::apply_report::ApplyOutput;
 use crate::cli::commands::planning::approve::SubmissionApproval;
 use crate::cli::commands::resources::{DescribedResource, DismissOutput};
@@ -118,6 +119,7 @@ pub const OUTPUTS: &[OutputRow] = &[
     value("freeze", FREEZE),
     value("thaw", FREEZE),
     value("sync", OutputShape::of::<ApplyOutput<'static>>("apply")),
+    value("page", OutputShape::of::<PageOutput<'static>>("page-link")),
     value("import", OutputShape::of::<AdoptionReport>("adoption")),
     value("import --all", OutputShape::of::<ImportOutput>("adoptions")),
     value("forget", OutputShape::of::<ForgetResult>("forgotten")),

@@ -1,14 +1,14 @@
 //! The audit trail with its search.
 
+use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
 use serde::Deserialize;
 
 use crate::base::id::{IntentId, Key};
-use crate::control::handle::Control;
 use crate::control::protocol::LocalQuery;
 use crate::http::page::resources::non_empty;
-use crate::http::page::respond::{ITEMS_SHOWN, PageResult, ask_local, refuse, show};
+use crate::http::page::respond::{ITEMS_SHOWN, PageResult, ask_local};
+use crate::http::page::visit::{PageVisit, refuse, show};
 use crate::render::page::audit::{self, WrittenSearch};
 use crate::render::page::frame::PageSection;
 use crate::store::audit::{AuditRequest, AuditTrail};
@@ -50,11 +50,11 @@ impl SearchForm {
 }
 
 pub(super) async fn trail(
-    State(control): State<Control>,
+    visit: PageVisit,
     asked: Result<Query<SearchForm>, QueryRejection>,
 ) -> PageResult {
     let refused = |written: &WrittenSearch, why: &str| {
-        refuse(TITLE, PageSection::Audit, audit::refusal(written, why))
+        refuse(&visit, TITLE, PageSection::Audit, audit::refusal(written, why))
     };
     let asked = match asked {
         Ok(Query(asked)) => asked,
@@ -65,6 +65,6 @@ pub(super) async fn trail(
         Ok(request) => request,
         Err(why) => return Ok(refused(&written, &why)),
     };
-    let trail: AuditTrail = ask_local(&control, LocalQuery::Audit(request)).await?;
-    Ok(show(&control, TITLE, PageSection::Audit, audit::page(&written, &trail)))
+    let trail: AuditTrail = ask_local(&visit.control, LocalQuery::Audit(request)).await?;
+    Ok(show(&visit, TITLE, PageSection::Audit, audit::page(&written, &trail)))
 }

@@ -1,16 +1,14 @@
 //! The gateway's events with their filters, and one event with its history.
 
 use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, Query};
 
-use crate::control::handle::Control;
 use crate::control::protocol::LocalQuery;
 use crate::engine::protocol::event_detail::EventDetail;
 use crate::engine::protocol::query::{EventsQuery, HooksQuery};
 use crate::http::event_parameters::EventsParameters;
-use crate::http::page::respond::{
-    ITEMS_SHOWN, PageResult, ask, ask_local, not_found, refuse, show,
-};
+use crate::http::page::respond::{ITEMS_SHOWN, PageResult, ask, ask_local};
+use crate::http::page::visit::{PageVisit, not_found, refuse, show};
 use crate::render::page::event;
 use crate::render::page::events::{self, WrittenEventFilter};
 use crate::render::page::frame::PageSection;
@@ -25,11 +23,11 @@ fn written(asked: EventsParameters) -> WrittenEventFilter {
 }
 
 pub(super) async fn list(
-    State(control): State<Control>,
+    visit: PageVisit,
     asked: Result<Query<EventsParameters>, QueryRejection>,
 ) -> PageResult {
     let refused = |filter: &WrittenEventFilter, why: &str| {
-        refuse(TITLE, PageSection::Events, events::refusal(filter, why))
+        refuse(&visit, TITLE, PageSection::Events, events::refusal(filter, why))
     };
     let asked = match asked {
         Ok(Query(asked)) => asked,
@@ -42,25 +40,23 @@ pub(super) async fn list(
         Ok(wanted) => wanted,
         Err(why) => return Ok(refused(&filter, &format!("{}; {}", why.message, why.help))),
     };
-    let view = ask(&control, EventsQuery(wanted)).await?;
-    let hooks = ask(&control, HooksQuery).await?;
-    let effects = control.feed().map(|feed| feed.newest_effects(ITEMS_SHOWN)).unwrap_or_default();
+    let view = ask(&visit.control, EventsQuery(wanted)).await?;
+    let hooks = ask(&visit.control, HooksQuery).await?;
+    let effects =
+        visit.control.feed().map(|feed| feed.newest_effects(ITEMS_SHOWN)).unwrap_or_default();
     let more = most.saturating_mul(4).min(EVENTS_MAX);
     let more = (view.items.len() >= most && more > most).then_some(more);
     let inner = events::page(&filter, &effects, (&view, more), &hooks);
-    Ok(show(&control, TITLE, PageSection::Events, inner))
+    Ok(show(&visit, TITLE, PageSection::Events, inner))
 }
 
-pub(super) async fn one(
-    State(control): State<Control>,
-    path: Result<Path<String>, PathRejection>,
-) -> PageResult {
-    let unknown = || not_found(Some(PageSection::Events), "There is no such event.");
+pub(super) async fn one(visit: PageVisit, path: Result<Path<String>, PathRejection>) -> PageResult {
+    let unknown = || not_found(&visit, PageSection::Events, "There is no such event.");
     let Ok(Path(id)) = path else { return Ok(unknown()) };
-    let found: Option<EventDetail> = ask_local(&control, LocalQuery::Event(id)).await?;
+    let found: Option<EventDetail> = ask_local(&visit.control, LocalQuery::Event(id)).await?;
     let Some(detail) = found else { return Ok(unknown()) };
     Ok(show(
-        &control,
+        &visit,
         &format!("Event {}", detail.event.id),
         PageSection::Events,
         event::page(&detail),

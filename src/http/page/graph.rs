@@ -1,15 +1,15 @@
 //! What waits for what: the graph of a resource, of a merchant, or of all.
 
+use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
 use serde::Deserialize;
 
 use crate::base::id::Key;
-use crate::control::handle::Control;
 use crate::engine::protocol::graph::GraphSubject;
 use crate::engine::protocol::query::GraphQuery;
 use crate::http::page::resources::non_empty;
-use crate::http::page::respond::{PageResult, ask, not_found, refuse, show};
+use crate::http::page::respond::{PageResult, ask};
+use crate::http::page::visit::{PageVisit, not_found, refuse, show};
 use crate::render::page::frame::PageSection;
 use crate::render::page::graph;
 
@@ -41,16 +41,16 @@ impl GraphForm {
 }
 
 pub(super) async fn show_graph(
-    State(control): State<Control>,
+    visit: PageVisit,
     asked: Result<Query<GraphForm>, QueryRejection>,
 ) -> PageResult {
     let subject = asked.map_err(|why| why.body_text()).and_then(|Query(asked)| asked.subject());
     let subject = match subject {
         Ok(subject) => subject,
-        Err(why) => return Ok(refuse(TITLE, PageSection::Resources, graph::refusal(&why))),
+        Err(why) => return Ok(refuse(&visit, TITLE, PageSection::Resources, graph::refusal(&why))),
     };
-    Ok(match ask(&control, GraphQuery(subject.clone())).await? {
-        Some(view) => show(&control, TITLE, PageSection::Resources, graph::page(&subject, &view)),
-        None => not_found(Some(PageSection::Resources), "There is no resource of this name."),
+    Ok(match ask(&visit.control, GraphQuery(subject.clone())).await? {
+        Some(view) => show(&visit, TITLE, PageSection::Resources, graph::page(&subject, &view)),
+        None => not_found(&visit, PageSection::Resources, "There is no resource of this name."),
     })
 }

@@ -1,18 +1,16 @@
 //! The list of resources with its filters, and one resource.
 
 use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, Query};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 
 use crate::base::id::{Key, Name};
-use crate::control::handle::Control;
 use crate::control::protocol::LocalQuery;
 use crate::engine::protocol::query::{ResourceContextQuery, ResourcesQuery};
 use crate::engine::protocol::resources::{FilterText, ListPart, ResourceFilter};
-use crate::http::page::respond::{
-    ITEMS_SHOWN, PageResult, ask, ask_local, not_found, refuse, show,
-};
+use crate::http::page::respond::{ITEMS_SHOWN, PageResult, ask, ask_local};
+use crate::http::page::visit::{PageVisit, not_found, refuse, show};
 use crate::render::page::frame::PageSection;
 use crate::render::page::resource;
 use crate::render::page::resources::{self, WrittenFilter, unknown_text};
@@ -78,11 +76,11 @@ fn filter(written: &WrittenFilter, part: ListPart) -> Result<ResourceFilter, Str
 }
 
 pub(super) async fn list(
-    State(control): State<Control>,
+    visit: PageVisit,
     asked: Result<Query<FilterForm>, QueryRejection>,
 ) -> PageResult {
     let refused = |written: &WrittenFilter, why: &str| {
-        refuse(TITLE, PageSection::Resources, resources::refusal(written, why))
+        refuse(&visit, TITLE, PageSection::Resources, resources::refusal(written, why))
     };
     let asked = match asked {
         Ok(Query(asked)) => asked,
@@ -93,37 +91,42 @@ pub(super) async fn list(
         Ok(filter) => filter,
         Err(why) => return Ok(refused(&written, &why)),
     };
-    Ok(match ask(&control, ResourcesQuery(filter)).await? {
+    Ok(match ask(&visit.control, ResourcesQuery(filter)).await? {
         Ok(found) => {
-            show(&control, TITLE, PageSection::Resources, resources::list(&written, part, &found))
+            show(&visit, TITLE, PageSection::Resources, resources::list(&written, part, &found))
         }
         Err(unknown) => refused(&written, &unknown_text(&unknown)),
     })
 }
 
 pub(super) async fn one(
-    State(control): State<Control>,
+    visit: PageVisit,
     path: Result<Path<(String, String, String)>, PathRejection>,
 ) -> Response {
     let key = path.ok().and_then(|Path((kind, namespace, name))| {
         format!("{kind}/{namespace}/{name}").parse::<Key>().ok()
     });
     match key {
-        Some(key) => show_one(&control, key).await.into_response(),
-        None => not_found(Some(PageSection::Resources), "This is no name of a resource."),
+        Some(key) => show_one(&visit, key).await.into_response(),
+        None => not_found(&visit, PageSection::Resources, "This is no name of a resource."),
     }
 }
 
-async fn show_one(control: &Control, key: Key) -> PageResult {
-    let Some(context) = ask(control, ResourceContextQuery(key.clone())).await? else {
+async fn show_one(visit: &PageVisit, key: Key) -> PageResult {
+    let Some(context) = ask(&visit.control, ResourceContextQuery(key.clone())).await? else {
         let text = format!("There is no resource {}.", key.short());
-        return Ok(not_found(Some(PageSection::Resources), &text));
+        return Ok(not_found(visit, PageSection::Resources, &text));
     };
     let request = AuditRequest {
         resource: Some(key.clone()),
         limit: RECORDS_SHOWN,
         ..AuditRequest::default()
     };
-    let trail: AuditTrail = ask_local(control, LocalQuery::Audit(request)).await?;
-    Ok(show(control, &key.short(), PageSection::Resources, resource::page(&context, &trail)))
+    let trail: AuditTrail = ask_local(&visit.control, LocalQuery::Audit(request)).await?;
+    Ok(show(
+        visit,
+        &key.short(),
+        PageSection::Resources,
+        resource::page(&context, &trail, visit.is_in_session()),
+    ))
 }

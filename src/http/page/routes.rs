@@ -1,28 +1,33 @@
-//! The addresses of the page, which only read. They have the guard of the private listener.
+//! The addresses of the page. Those that read have the guard of the private listener; those that
+//! write have guards of their own.
 
 use std::time::Duration;
 
-use axum::Router;
+use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
+use axum::{Router, middleware};
 use serde::Deserialize;
 use tokio::time::Instant;
 
 use crate::control::handle::Control;
+use crate::control::page_sessions::ENTER_PATH;
 use crate::control::protocol::{ControlError, LocalQuery};
 use crate::engine::protocol::pages::MoneyOutlook;
 use crate::engine::protocol::query::{
     IntentsQuery, MoneyQuery, PlanPartQuery, ResourcesQuery, StatusQuery,
 };
 use crate::engine::protocol::resources::{ListPart, ResourceFilter};
-use crate::http::page::respond::{self, ITEMS_SHOWN, PageResult, ask, ask_local, show};
-use crate::http::page::{audit, events, graph, resources};
+use crate::http::page::respond::{self, ITEMS_SHOWN, PageResult, ask, ask_local};
+use crate::http::page::visit::{PageVisit, show};
+use crate::http::page::{audit, entry, events, graph, guard, orders, resource_orders, resources};
 use crate::render::page::assets::{PAGE_SCRIPT, STYLE_SHEET};
+use crate::render::page::forms::{FREEZE, RECONCILE, RESUME, SETTLE, SUSPEND, SYNC, THAW};
 use crate::render::page::frame::PageSection;
 use crate::render::page::overview::OverviewParts;
+
 use crate::render::page::{intents, overview, plan, why};
 use crate::render::why::WhyView;
 
@@ -49,18 +54,44 @@ pub(crate) fn routes<S: Clone + Send + Sync + 'static>(control: Control) -> Rout
         .with_state(control)
 }
 
+/// Returns the addresses that write. The private listener adds them beside its guard, not behind it.
+pub(crate) fn writing_routes<S: Clone + Send + Sync + 'static>(control: Control) -> Router<S> {
+    let session = middleware::from_fn_with_state(control.clone(), guard::session_only);
+    let (suspend, resume) = (order_route(SUSPEND.0), order_route(RESUME.0));
+    let settle = format!("{}/{{id}}", SETTLE.0);
+    let writes = Router::new()
+        .route("/leave", get(async || Redirect::to("/")).post(entry::leave))
+        .route(FREEZE.0, get(orders::ask_freeze).post(orders::freeze))
+        .route(THAW.0, get(orders::ask_thaw).post(orders::thaw))
+        .route(RECONCILE.0, get(orders::ask_reconcile).post(orders::reconcile))
+        .route(SYNC.0, get(orders::ask_sync).post(orders::sync))
+        .route(&suspend, get(resource_orders::ask_suspend).post(resource_orders::suspend))
+        .route(&resume, get(resource_orders::ask_resume).post(resource_orders::resume))
+        .route(&settle, get(resource_orders::ask_settle).post(resource_orders::settle))
+        .layer(session);
+    let entrance = Router::new()
+        .route(ENTER_PATH, get(entry::without_link).post(entry::enter))
+        .route(&format!("{ENTER_PATH}/{{token}}"), get(entry::ask));
+    writes.merge(entrance).layer(middleware::from_fn(guard::local_only)).with_state(control)
+}
+
+/// Returns the pattern of the address of a form about a resource.
+fn order_route(path: &str) -> String {
+    format!("{path}/{{kind}}/{{namespace}}/{{name}}")
+}
+
 /// Responds to an asset of another version: the page is loaded again.
 async fn old_asset() -> Response {
     (StatusCode::NOT_FOUND, "load the page again").into_response()
 }
 
-async fn first(State(control): State<Control>) -> PageResult {
+async fn first(visit: PageVisit) -> PageResult {
     let part = ListPart { offset: 0, limit: Some(ATTENTION_SHOWN) };
     let filter = ResourceFilter { attention: true, part, ..ResourceFilter::default() };
-    let status = ask(&control, StatusQuery).await?;
-    let attention = ask(&control, ResourcesQuery(filter)).await?;
-    let intents = ask(&control, IntentsQuery).await?;
-    let money = counted_money(&control).await?;
+    let status = ask(&visit.control, StatusQuery).await?;
+    let attention = ask(&visit.control, ResourcesQuery(filter)).await?;
+    let intents = ask(&visit.control, IntentsQuery).await?;
+    let money = counted_money(&visit.control).await?;
     // A filter without a name finds each name that it has.
     let Ok(attention) = attention else { return Ok(Redirect::to("/resources").into_response()) };
     let parts = OverviewParts {
@@ -70,7 +101,12 @@ async fn first(State(control): State<Control>) -> PageResult {
         intents: &intents,
         money: &money,
     };
-    Ok(show(&control, "Overview", PageSection::Overview, overview::page(&parts)))
+    Ok(show(
+        &visit,
+        "Overview",
+        PageSection::Overview,
+        overview::page(&parts, visit.is_in_session()),
+    ))
 }
 
 /// Returns the sums of money; while they are not complete, asks for some time: each question counts
@@ -98,16 +134,20 @@ fn part(asked: Result<Query<Offset>, QueryRejection>) -> ListPart {
 }
 
 async fn pending_plan(
-    State(control): State<Control>,
+    visit: PageVisit,
     asked: Result<Query<Offset>, QueryRejection>,
 ) -> PageResult {
-    let plan = ask(&control, PlanPartQuery(part(asked))).await?;
-    Ok(show(&control, "Plan", PageSection::Plan, plan::page(&plan)))
+    let plan = ask(&visit.control, PlanPartQuery(part(asked))).await?;
+    let overview = visit.control.feed().map(|feed| feed.overviews.borrow().clone());
+    let sync = overview.and_then(|overview| overview.sync);
+    let awaits = sync.is_some_and(|sync| sync.awaits);
+    let inner = plan::page(&plan, awaits, visit.is_in_session());
+    Ok(show(&visit, "Plan", PageSection::Plan, inner))
 }
 
-async fn open_intents(State(control): State<Control>) -> PageResult {
-    let view = ask(&control, IntentsQuery).await?;
-    Ok(show(&control, "Intents", PageSection::Intents, intents::page(&view)))
+async fn open_intents(visit: PageVisit) -> PageResult {
+    let view = ask(&visit.control, IntentsQuery).await?;
+    Ok(show(&visit, "Intents", PageSection::Intents, intents::page(&view, visit.is_in_session())))
 }
 
 #[derive(Deserialize)]
@@ -116,13 +156,10 @@ struct Subject {
     what: String,
 }
 
-async fn reasons(
-    State(control): State<Control>,
-    asked: Result<Query<Subject>, QueryRejection>,
-) -> PageResult {
+async fn reasons(visit: PageVisit, asked: Result<Query<Subject>, QueryRejection>) -> PageResult {
     let what = asked.map(|Query(asked)| asked.what).unwrap_or_default();
     let query = LocalQuery::Why { what: what.clone(), verify: false };
-    let view: Option<WhyView> = ask_local(&control, query).await?;
+    let view: Option<WhyView> = ask_local(&visit.control, query).await?;
     let title = format!("Why {}", what.chars().take(80).collect::<String>());
-    Ok(show(&control, &title, PageSection::Audit, why::page(&what, view.as_ref())))
+    Ok(show(&visit, &title, PageSection::Audit, why::page(&what, view.as_ref())))
 }

@@ -57,6 +57,7 @@ pub fn router(control: Control, ready: Receiver<bool>, tokens: Tokens) -> Router
         .fallback(answer::no_such_path)
         .method_not_allowed_fallback(async || answer::wrong_method())
         .layer(middleware::from_fn_with_state(tokens, auth::guard))
+        .merge(page::routes::writing_routes(control.clone()))
         .with_state(AppState::new(control, ready))
 }
 

@@ -26,7 +26,7 @@ use crate::engine::protocol::query::{ApprovalsQuery, OverviewQuery, SettleQuery}
 use crate::http::private::answer::{self, AppState, json, ok, respond_when_ready};
 use crate::http::private::auth::ApiCaller;
 use crate::model::holds::{FreezeRequest, FreezeResult, SyncResult};
-use crate::model::operator::{REASON_LENGTH_MAX, SuspensionRequest, SuspensionResult};
+use crate::model::operator::{SuspensionRequest, SuspensionResult, reason_of};
 use crate::model::state::credentials::LiveBinding;
 use crate::model::state::lifecycle::ReleaseRequest;
 
@@ -107,14 +107,10 @@ async fn suspend(State(door): State<AppState>, who: MaybeCaller, body: Bytes) ->
     Ok(suspend_response(&door.control.send(request, actor).await?))
 }
 
-/// Returns a reason without the white space around it.
 fn checked_reason(reason: &str) -> Result<String, WriteRefusal> {
-    let reason = reason.trim().to_owned();
-    if reason.is_empty() || reason.chars().count() > REASON_LENGTH_MAX {
-        let message = "`reason` is empty or too long: 1 to 500 characters";
-        return Err(invalid_value(message, "write the reason, for others to read"));
-    }
-    Ok(reason)
+    let message = "`reason` is empty or too long: 1 to 500 characters";
+    let help = "write the reason, for others to read";
+    reason_of(reason).ok_or_else(|| invalid_value(message, help))
 }
 
 #[derive(Deserialize)]

@@ -2,8 +2,11 @@
 
 use maud::{DOCTYPE, Markup, html};
 
+use crate::control::page_sessions::SessionView;
 use crate::render::page::assets::{PAGE_SCRIPT, STYLE_SHEET};
+use crate::render::page::forms::form_token;
 use crate::render::page::parts::sentence;
+use crate::render::words::clean;
 
 /// A page loads its own style sheet and script, asks its own origin, and nothing else.
 pub const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; \
@@ -35,6 +38,8 @@ pub struct OperatorPage<'a> {
     pub section: Option<PageSection>,
     /// Sentences on what holds changes back.
     pub holds: Vec<String>,
+    /// The session in which the page is shown.
+    pub session: Option<&'a SessionView>,
     pub inner: Markup,
 }
 
@@ -50,15 +55,30 @@ impl OperatorPage<'_> {
                         span.brand { "reckon" }
                         (self.navigation())
                         span #live role="status" {}
+                        @if let Some(session) = self.session { (visitor(session)) }
                     }
                     div #frozen role="status" data-live {
                         @for hold in &self.holds { div.notice.bad { (sentence(hold)) } }
                     }
-                    main.page #content tabindex="-1" { h1 { (self.title) } (self.inner) }
-                    footer { "This page only reads. Commands in it are for a terminal." }
+                    main.page #content tabindex="-1" { h1 { (self.title) } (self.notice()) (self.inner) }
+                    (self.footer())
                 }
             }
         }
+    }
+
+    /// Returns the result of the write before, which is shown once.
+    fn notice(&self) -> Markup {
+        let notice = self.session.and_then(|session| session.notice.as_deref());
+        html! { @if let Some(notice) = notice { div.notice.good role="status" { (sentence(notice)) } } }
+    }
+
+    fn footer(&self) -> Markup {
+        let text = match self.session {
+            Some(_) => "Commands on this page are for a terminal.",
+            None => "Commands on this page are for a terminal. To act here instead: `reckon page`.",
+        };
+        html! { footer { (sentence(text)) } }
     }
 
     fn head(&self) -> Markup {
@@ -85,6 +105,17 @@ impl OperatorPage<'_> {
                     }
                 }
             }
+        }
+    }
+}
+
+/// Returns the person of a session, with the button that ends it.
+fn visitor(session: &SessionView) -> Markup {
+    html! {
+        form.visitor method="post" action="/leave" {
+            (form_token(session))
+            span { (clean(&session.actor)) }
+            button.plain type="submit" { "Leave" }
         }
     }
 }

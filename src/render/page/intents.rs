@@ -6,16 +6,17 @@ use crate::base::wording::count_noun;
 use crate::engine::protocol::intents::{
     IntentEvidence, IntentView, IntentsView, RemadeView, UnknownObjectView,
 };
+use crate::render::page::forms::{SETTLE, order};
 use crate::render::page::parts::{command, facts, key_link, sentence, state, time, why_link};
 use crate::render::words::{clean, value_text};
 
-pub fn page(view: &IntentsView) -> Markup {
+pub fn page(view: &IntentsView, is_in_session: bool) -> Markup {
     let nothing =
         view.items.is_empty() && view.remade.is_empty() && view.unknown_objects.is_empty();
     html! {
         div #intents data-live {
             @if nothing { p { "Every intent is settled." } }
-            @for item in &view.items { (intent(item)) }
+            @for item in &view.items { (intent(item, is_in_session)) }
             @if !view.unknown_objects.is_empty() {
                 h2 { "Unknown objects that block a resource" }
                 @for object in &view.unknown_objects { (unknown_object(object)) }
@@ -28,17 +29,17 @@ pub fn page(view: &IntentsView) -> Markup {
     }
 }
 
-/// Returns one intent with its evidence; its commands are for a terminal.
-pub(super) fn intent(item: &IntentView) -> Markup {
-    let word = item.state.replace('_', " ");
+/// Returns one intent with its evidence, and the ways to settle one that needs attention.
+pub(super) fn intent(item: &IntentView, is_in_session: bool) -> Markup {
     let evidence = evidence(item);
+    let is_held = item.state == "held";
     html! {
         section.step {
-            h2 { (why_link(&item.id)) " " (key_link(&item.key)) }
-            p { (state(item.state == "open", &word)) " " (clean(&item.effect)) ", sent " (count_noun(item.attempts, "time")) " " (time(&item.at)) }
-            @if let Some(reason) = &item.reason { p { (sentence(reason)) } }
+            (headline(item))
             p { (advice(&item.state)) }
-            @if item.state == "held" {
+            @if is_held && is_in_session {
+                (order(true, (&format!("{}/{}", SETTLE.0, item.id), "Settle it…"), ""))
+            } @else if is_held {
                 @for answer in ["done:REMOTE_ID", "not-done", "retry"] {
                     (command(&format!("reckon intents resolve {} --as {answer}", item.id)))
                 }
@@ -46,6 +47,20 @@ pub(super) fn intent(item: &IntentView) -> Markup {
             details open[item.state != "open"] { summary { "Evidence" } (evidence) }
         }
     }
+}
+
+fn headline(item: &IntentView) -> Markup {
+    let word = item.state.replace('_', " ");
+    html! {
+        h2 { (why_link(&item.id)) " " (key_link(&item.key)) }
+        p { (state(item.state == "open", &word)) " " (clean(&item.effect)) ", sent " (count_noun(item.attempts, "time")) " " (time(&item.at)) }
+        @if let Some(reason) = &item.reason { p { (sentence(reason)) } }
+    }
+}
+
+/// Returns an intent with its evidence, without the ways to settle it.
+pub(super) fn facts_of(item: &IntentView) -> Markup {
+    html! { section.step { (headline(item)) (evidence(item)) } }
 }
 
 fn advice(state: &str) -> &'static str {

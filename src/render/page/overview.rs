@@ -10,6 +10,7 @@ use crate::engine::protocol::pages::MoneyOutlook;
 use crate::engine::protocol::resources::ResourceList;
 use crate::engine::protocol::views::{Overview, ResourceView, StandingCounts, TrafficView};
 use crate::model::manifest::TreeState;
+use crate::render::page::forms::{FREEZE, THAW, order};
 use crate::render::page::intents::intent;
 use crate::render::page::money::outlook;
 use crate::render::page::parts::{resource_link, sentence, short_link, state, time};
@@ -27,12 +28,13 @@ pub struct OverviewParts<'a> {
     pub money: &'a MoneyOutlook,
 }
 
-pub fn page(parts: &OverviewParts<'_>) -> Markup {
+pub fn page(parts: &OverviewParts<'_>, is_in_session: bool) -> Markup {
     html! {
         section #service data-live { h2 { "Service" } (service(parts)) }
+        (freeze(parts.overview.freeze.is_some(), is_in_session))
         section #counts data-live { h2 { "Resources" } (counts(parts)) }
         section #attention data-live { h2 { "Needs attention" } (attention(parts.attention)) }
-        section #doubt data-live { h2 { "Intents in doubt" } (doubt(parts.intents)) }
+        section #doubt data-live { h2 { "Intents in doubt" } (doubt(parts.intents, is_in_session)) }
         section #money data-live { h2 { "Money" } (outlook(parts.money)) }
     }
 }
@@ -52,6 +54,16 @@ fn service(parts: &OverviewParts<'_>) -> Markup {
         @if silent.is_empty() && *slowed == 0 { p { (state(true, "Answers")) " No host of the service is silent or throttles calls." } }
         @for receiver in parts.receivers { p.quiet { (receiver_text(receiver)) } }
         p.quiet { "Journal: record " (parts.overview.position) ", head " code { (short_hash(&parts.overview.head)) } "." }
+    }
+}
+
+/// Returns the way to stop every change, or to let changes go out again.
+fn freeze(is_frozen: bool, is_in_session: bool) -> Markup {
+    html! {
+        div #freeze data-live {
+            @if is_frozen { (order(is_in_session, (THAW.0, "Thaw…"), "reckon thaw")) }
+            @else { (order(is_in_session, (FREEZE.0, "Freeze everything…"), "reckon freeze --reason REASON")) }
+        }
     }
 }
 
@@ -132,11 +144,11 @@ fn attention_item(item: &ResourceView) -> Markup {
     }
 }
 
-fn doubt(view: &IntentsView) -> Markup {
+fn doubt(view: &IntentsView, is_in_session: bool) -> Markup {
     let unsettled: Vec<_> = view.items.iter().filter(|item| item.state != "open").collect();
     html! {
         @if unsettled.is_empty() { p { "No answer is lost, and no intent waits for a person." } }
-        @for item in unsettled.iter().take(10) { (intent(item)) }
+        @for item in unsettled.iter().take(10) { (intent(item, is_in_session)) }
         @if unsettled.len() > 10 || !view.unknown_objects.is_empty() || !view.remade.is_empty() {
             p { a href="/intents" { "Show all intents and unknown objects" } }
         }

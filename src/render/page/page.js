@@ -66,7 +66,8 @@
   }
 
   function watch() {
-    if (stream || !document.querySelector("[data-live]")) return;
+    // A form stays as it was read.
+    if (stream || location.pathname.startsWith("/do/") || !document.querySelector("[data-live]")) return;
     var first = true;
     stream = new EventSource("/api/v1/watch");
     stream.addEventListener("overview", function () {

@@ -27,6 +27,11 @@ pub(super) fn resource_link(kind: &str, namespace: &str, name: &str) -> Markup {
     }
 }
 
+/// Returns the address of a resource's page.
+pub(super) fn key_path(key: &Key) -> String {
+    resource_path(key.kind.as_str(), key.namespace.as_str(), key.name.as_str())
+}
+
 pub(super) fn key_link(key: &Key) -> Markup {
     let (kind, namespace, name) = (key.kind.as_str(), key.namespace.as_str(), key.name.as_str());
     if kind == ACTION {

@@ -7,12 +7,13 @@ use crate::engine::protocol::pages::PlanPart;
 use crate::engine::protocol::views::StepView;
 use crate::model::manifest::TreeState;
 use crate::model::state::drift::FieldChange;
+use crate::render::page::forms::{RECONCILE, SYNC, order};
 use crate::render::page::parts::{
     address, command, key_link, paging, resource_link, sentence, state,
 };
 use crate::render::words::{clean, file_place, money_text, problem_line, short_hash, value_text};
 
-pub fn page(plan: &PlanPart) -> Markup {
+pub fn page(plan: &PlanPart, awaits_sync: bool, is_in_session: bool) -> Markup {
     let link =
         |offset: usize| address("/plan", &[("offset", (offset > 0).then(|| offset.to_string()))]);
     html! {
@@ -26,12 +27,18 @@ pub fn page(plan: &PlanPart) -> Markup {
             @if plan.coverage == TreeState::Incomplete {
                 div.notice.bad { "Some files are invalid: nothing is removed until " code { "reckon validate" } " passes." }
             }
+            @if awaits_sync {
+                div.notice { "The daemon waits for a person before it sends these changes." }
+                (order(is_in_session, (SYNC.0, "Send this plan…"), "reckon sync"))
+            }
             (problems(plan))
             (totals(plan))
             @if plan.total == 0 { p { "Nothing to do: every resource matches its document." } }
             @for step in &plan.steps { (step_part(step)) }
             @if plan.total > 0 { (paging(plan.part, (plan.steps.len(), plan.total), &link)) }
         }
+        h2 { "Reconcile" }
+        (order(is_in_session, (RECONCILE.0, "Reconcile now…"), "reckon reconcile"))
         h2 { "Whole plan" }
         p { "With field changes of all steps, and the checksum that an approval names:" }
         (command("reckon plan"))
@@ -56,7 +63,7 @@ fn totals(plan: &PlanPart) -> Markup {
     }
 }
 
-fn step_part(step: &StepView) -> Markup {
+pub(super) fn step_part(step: &StepView) -> Markup {
     let verdict = format!("{:?}", step.verdict);
     let place = file_place(step.file.as_deref(), step.line);
     html! {

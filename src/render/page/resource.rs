@@ -10,8 +10,10 @@ use crate::engine::protocol::pages::ResourceContext;
 use crate::engine::protocol::payers::{PaymentView, PaymentsView};
 use crate::engine::protocol::views::ResourceView;
 use crate::kinds::planning::step::MERCHANT;
+use crate::model::plan::Standing;
 use crate::model::state::health::{Condition, ConditionStatus};
 use crate::render::page::audit::table;
+use crate::render::page::forms::{RESUME, SUSPEND, order, order_path};
 use crate::render::page::graph::graph_path;
 use crate::render::page::parts::{
     address, command, facts, key_link, sentence, short_link, state, time,
@@ -21,12 +23,13 @@ use crate::render::words::{clean, file_place, format_amount, resource_key};
 use crate::store::audit::AuditTrail;
 
 /// Returns the page of a resource, with its newest records.
-pub fn page(context: &ResourceContext, trail: &AuditTrail) -> Markup {
+pub fn page(context: &ResourceContext, trail: &AuditTrail, is_in_session: bool) -> Markup {
     let item = &context.resource;
     html! {
         div #summary data-live {
             p { (state(item.ready, if item.ready { "Ready" } else { &item.reason })) " " (sentence(&item.message)) }
             @if !item.ready { (advice(item)) }
+            (suspension(item, is_in_session))
             (summary(item))
             (conditions(&item.conditions))
             (payments(item))
@@ -44,6 +47,25 @@ pub(super) fn advice(item: &ResourceView) -> Markup {
         @for step in &item.next { p { (clean(&step.purpose)) ": " (command(&step.command)) } }
         @if item.next.is_empty() { (command(&format!("reckon describe {name}"))) }
     }
+}
+
+/// Returns the way to stop or to continue what is done to a resource.
+fn suspension(item: &ResourceView, is_in_session: bool) -> Markup {
+    let name = resource_key(&item.kind, &item.namespace, &item.name);
+    let is_suspended = item.standing == Standing::Suspended;
+    let (order_of, label) =
+        if is_suspended { (RESUME, "Resume…") } else { (SUSPEND, "Suspend…") };
+    if is_suspended && !is_in_session {
+        // The commands that lead on name `resume` already.
+        return html! {};
+    }
+    let path = name.parse().map(|key| order_path(order_of, &key)).unwrap_or_default();
+    let line = if is_suspended {
+        format!("reckon resume {name}")
+    } else {
+        format!("reckon suspend {name} --reason REASON")
+    };
+    order(is_in_session && !path.is_empty(), (&path, label), &line)
 }
 
 fn summary(item: &ResourceView) -> Markup {

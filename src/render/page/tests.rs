@@ -19,6 +19,8 @@ use crate::render::page::parts::paging;
 use crate::render::page::resources::WrittenFilter;
 use crate::render::page::{audit, event, events, graph, intents, plan, resource, resources, why};
 
+mod forms;
+
 /// A text of an attacker: markup, the end of an attribute, and a change of the direction of writing.
 const HOSTILE: &str = "\"><script>alert(1)</script>\u{202e}\u{1b}[31m";
 
@@ -28,9 +30,15 @@ fn of<T: serde::de::DeserializeOwned>(value: Value) -> T {
 
 /// Checks a page of hostile texts: none of them is markup, and all of them are shown.
 fn check(title: &str, inner: Markup) -> String {
-    let html = OperatorPage { title, section: Some(PageSection::Audit), holds: Vec::new(), inner }
-        .html()
-        .into_string();
+    let html = OperatorPage {
+        title,
+        section: Some(PageSection::Audit),
+        holds: Vec::new(),
+        session: None,
+        inner,
+    }
+    .html()
+    .into_string();
     assert_eq!(faults(&html), Vec::<String>::new(), "{title}");
     assert!(!html.contains("<script>"), "{title}: markup from outside: {html}");
     assert!(!html.contains(['\u{202e}', '\u{1b}']), "{title}: control characters");
@@ -90,7 +98,7 @@ fn one_resource_shows_its_command_its_needs_and_its_records() {
     }];
     let context =
         ResourceContext { resource, users: vec!["Invoice/other".parse().unwrap()], users_total: 3 };
-    let html = check("one", resource::page(&context, &of(trail())));
+    let html = check("one", resource::page(&context, &of(trail()), false));
     assert!(html.contains("<code class=\"command\">reckon approve Merchant/acme</code>"), "{html}");
     assert!(html.contains("and 2 more") && html.contains("12.50 USD"), "{html}");
     assert_eq!(html.matches("ul class=\"tree\"").count(), 2, "a tree of two levels");
@@ -164,7 +172,7 @@ fn the_plan_shows_each_step_with_its_fields_and_money() {
         "totals": [{"currency": "USD", "mode": "test", "meaning": "invoiced", "amount": 1000}],
         "problems": [], "omitted": {"errors": 0, "warnings": 0},
     }));
-    let html = check("plan", plan::page(&plan));
+    let html = check("plan", plan::page(&plan, true, false));
     assert!(html.contains("10.00 USD invoiced (test)") && html.contains("(none)"), "{html}");
 }
 
@@ -178,7 +186,7 @@ fn an_intent_in_doubt_shows_its_evidence_and_the_commands() {
     let object = json!({"id": HOSTILE, "list": HOSTILE, "mark": HOSTILE, "key": "Invoice/default/jane",
         "second": false, "way_out": ["reckon forget x", HOSTILE]});
     let view = json!({"items": [intent], "remade": [{"intent": "i-000002", "key": "Invoice/default/joe"}], "strays": [object]});
-    let html = check("intents", intents::page(&of(view)));
+    let html = check("intents", intents::page(&of(view), false));
     assert!(html.contains("reckon intents resolve i-000012 --as not-done"), "{html}");
     assert!(html.contains("reckon forget x"), "{html}");
 }
@@ -244,7 +252,7 @@ fn the_first_page_begins_with_the_service_and_its_counts_add_up() {
         intents: &of(json!({"items": [], "remade": []})),
         money: &money,
     };
-    let html = check("overview", super::overview::page(&parts));
+    let html = check("overview", super::overview::page(&parts, false));
     let text = html.replace(['<', '>'], " ");
     assert!(html.contains(" silent since <time"), "{html}");
     assert!(html.find("silent since") < html.find("All resources"), "the service comes first");

@@ -28,12 +28,27 @@ const CONFIG: &str = "apiVersion: reckon.dev/v1\nkind: Config\npartner: {name: a
 /// Starts a daemon over this tree, on free ports, and waits until it listens. Returns `None` where the daemon ended
 /// before.
 pub(crate) fn start(folder: &Path, tree: &str) -> Option<Embedded> {
+    start_with(folder, tree, &[], Stdio::null())
+}
+
+/// Starts a daemon as [`start`] does, with further arguments and a place for its log.
+pub(crate) fn start_with(
+    folder: &Path,
+    tree: &str,
+    arguments: &[&str],
+    log: Stdio,
+) -> Option<Embedded> {
     fs::create_dir_all(folder.join("specs")).ok()?;
     fs::write(folder.join("reckon.yaml"), CONFIG).ok()?;
     fs::write(folder.join("specs/tree.yaml"), tree).ok()?;
     let mut command = Command::new(env!("CARGO_BIN_EXE_reckon"));
-    command.current_dir(folder).args(["run", "--sandbox"]).env_clear().stdin(Stdio::null());
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
+    command
+        .current_dir(folder)
+        .args(["run", "--sandbox"])
+        .args(arguments)
+        .env_clear()
+        .stdin(Stdio::null());
+    let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().ok()?;
     let mut output = BufReader::new(child.stdout.take()?);
     let mut service = String::new();
     for line in output.by_ref().lines() {

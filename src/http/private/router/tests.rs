@@ -26,6 +26,7 @@ use crate::model::issue::ProblemCounts;
 use crate::model::manifest::TreeState;
 
 mod connections;
+mod sessions;
 mod streams;
 mod tokens;
 
