@@ -168,6 +168,7 @@ pub(super) fn half(length: usize) -> usize {
 }
 
 #[cfg(test)]
+#[expect(clippy::arithmetic_side_effects, reason = "an overflow fails the test")]
 mod tests {
     use proptest::prelude::*;
 
