@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 
 use crate::config::prune::ScriptRights;
 use crate::config::setting::{ConfigError, EnvSource, Setting};
-use crate::config::time_forms::{FreezeForm, Literal, WindowForm, ZoneName};
+use crate::config::time_forms::{FreezeForm, WindowForm, WrittenValue, ZoneName};
 use crate::config::value::{AmountFormat, SyncMode};
 use crate::config::{limits, prune};
 use crate::policy::time_rules::TimeRule;
@@ -32,7 +32,7 @@ pub struct PolicySettings {
     #[schemars(with = "Option<Setting<SyncMode>>", extend("default" = "auto"))]
     pub sync: Setting<SyncMode>,
     /// The time zone of the windows and freezes that name none. Written in the file itself.
-    #[schemars(with = "Option<Literal<ZoneName>>")]
+    #[schemars(with = "Option<WrittenValue<ZoneName>>")]
     pub zone: Option<Tz>,
     /// The windows: changes of documents begin only inside a window that covers their merchant. A
     /// merchant that no window covers is free.

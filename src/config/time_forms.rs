@@ -37,11 +37,11 @@ pub(crate) const ALL_DAYS: [Weekday; 7] = [
 
 /// The form of a value that no variable may hold.
 #[derive(Debug)]
-pub struct Literal<T>(PhantomData<T>);
+pub struct WrittenValue<T>(PhantomData<T>);
 
-impl<T: FromText> JsonSchema for Literal<T> {
+impl<T: FromText> JsonSchema for WrittenValue<T> {
     fn schema_name() -> Cow<'static, str> {
-        "Literal".into()
+        "WrittenValue".into()
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
@@ -54,17 +54,17 @@ impl<T: FromText> JsonSchema for Literal<T> {
 #[expect(dead_code, reason = "declares a schema")]
 pub(crate) struct WindowForm {
     /// The name of the window in messages and metrics; no other window or freeze has it.
-    name: Literal<Name>,
+    name: WrittenValue<Name>,
     /// The days on which the window begins; every day if left out.
-    days: Option<Vec<Literal<Weekday>>>,
+    days: Option<Vec<WrittenValue<Weekday>>>,
     /// The time of day at which the window opens.
-    from: Literal<ClockTime>,
+    from: WrittenValue<ClockTime>,
     /// The time of day at which the window closes; earlier than `from`: on the next day.
-    to: Literal<ClockTime>,
+    to: WrittenValue<ClockTime>,
     /// The time zone; that of the policy if left out.
-    zone: Option<Literal<ZoneName>>,
+    zone: Option<WrittenValue<ZoneName>>,
     /// The merchants that the window covers; everything if left out.
-    merchants: Option<Vec<Literal<MerchantPattern>>>,
+    merchants: Option<Vec<WrittenValue<MerchantPattern>>>,
 }
 
 /// The form of a freeze.
@@ -72,17 +72,17 @@ pub(crate) struct WindowForm {
 #[expect(dead_code, reason = "declares a schema")]
 pub(crate) struct FreezeForm {
     /// The name of the freeze in messages and metrics; no other window or freeze has it.
-    name: Literal<Name>,
+    name: WrittenValue<Name>,
     /// The local time at which the freeze begins.
-    from: Literal<LocalMoment>,
+    from: WrittenValue<LocalMoment>,
     /// The local time at which the freeze ends.
-    to: Literal<LocalMoment>,
+    to: WrittenValue<LocalMoment>,
     /// The reason, for every screen.
-    reason: Option<Literal<String>>,
+    reason: Option<WrittenValue<String>>,
     /// The time zone; that of the policy if left out.
-    zone: Option<Literal<ZoneName>>,
+    zone: Option<WrittenValue<ZoneName>>,
     /// The merchants that the freeze covers; everything if left out.
-    merchants: Option<Vec<Literal<MerchantPattern>>>,
+    merchants: Option<Vec<WrittenValue<MerchantPattern>>>,
 }
 
 pub(crate) const WINDOW_KEYS: [&str; 6] = ["name", "days", "from", "to", "zone", "merchants"];

@@ -110,7 +110,7 @@ impl Engine {
         }
     }
 
-    /// Notes the windows and freezes that began or ended by now, and queues the effects that waited
+    /// Notes the windows and freezes that began or ended until now, and queues the effects that waited
     /// for one of them. Between two such moments it costs a look at each rule.
     pub(crate) fn advance_time_rules(&mut self) {
         for change in self.known_state.holds.timed.advance(self.shared.now()) {

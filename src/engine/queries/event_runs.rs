@@ -84,7 +84,7 @@ impl<'a> ActionHistory<'a> {
                 ActionOutcome::Unknown => EventActionState::Unknown,
                 ActionOutcome::Skipped => EventActionState::Skipped,
             };
-            return Ok((state, Some(shown(&result.message)), Some(timestamp(&result.at))));
+            return Ok((state, Some(display_text(&result.message)), Some(timestamp(&result.at))));
         }
         let is_open = self.shared.facts.pending(id)?.is_some();
         let state = if is_open { EventActionState::Open } else { EventActionState::NotKnown };
@@ -151,7 +151,7 @@ fn done_run(
     run: &HookRun,
     (tries, actions): (u32, Vec<EventAction>),
 ) -> EventRun {
-    let keys = run.kept.iter().chain(&run.added).map(|(key, _)| shown(key));
+    let keys = run.kept.iter().chain(&run.added).map(|(key, _)| display_text(key));
     EventRun {
         at: timestamp(&ran.at),
         record,
@@ -193,18 +193,18 @@ fn reads(run: &HookRun) -> Vec<EventRead> {
     let view = |read: &HookRead| {
         let arguments = read.arguments.as_array().into_iter().flatten().map(Value::to_string);
         let arguments: Vec<String> = arguments.collect();
-        EventRead { read: read.what.clone(), arguments: shown(&arguments.join(", ")) }
+        EventRead { read: read.what.clone(), arguments: display_text(&arguments.join(", ")) }
     };
     run.reads.iter().map(view).collect()
 }
 
 /// Returns the first lines of a log, each cut and masked.
 fn log_lines(log: &[String]) -> Vec<String> {
-    log.iter().take(LINES_SHOWN).map(|line| shown(line)).collect()
+    log.iter().take(LINES_SHOWN).map(|line| display_text(line)).collect()
 }
 
 /// Cuts a text, and masks card numbers in it.
-fn shown(text: &str) -> String {
+fn display_text(text: &str) -> String {
     let masked = mask_digits(text);
     let mut cut: String = masked.chars().take(CHARACTERS_SHOWN).collect();
     if masked.chars().count() > CHARACTERS_SHOWN {

@@ -1,8 +1,8 @@
-//! The entrance of the page: a link shows for whom it is, its button uses it up and begins a
+//! The entrance of the page: a link shows its person, its button uses it up and begins a
 //! session, and the session's own button ends it.
 //!
 //! Loading the link uses nothing up, so a preview of it does no harm. The token is in the link's
-//! path, since a page must work without scripts; no log holds paths, and no other host is told them.
+//! path, since a page must work without scripts; no log holds paths, and no other host gets them.
 
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
@@ -19,7 +19,7 @@ use crate::render::page::entry;
 
 const TITLE: &str = "Enter";
 
-/// Shows for whom a link is.
+/// Shows the person of a link.
 pub(super) async fn ask(
     State(control): State<Control>,
     path: Result<Path<String>, PathRejection>,

@@ -1,4 +1,4 @@
-//! What waits for what: the graph of a resource, of a merchant, or of all.
+//! The graph of needs: of a resource, of a merchant, or of all.
 
 use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;

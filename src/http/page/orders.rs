@@ -52,7 +52,7 @@ pub(super) async fn thaw(visit: PageVisit) -> PageResult {
 }
 
 fn frozen(visit: &PageVisit, result: &FreezeResult) -> Response {
-    visit.done(&freeze_result(result), HOME)
+    visit.respond_done(&freeze_result(result), HOME)
 }
 
 pub(super) async fn ask_reconcile(visit: PageVisit) -> PageResult {
@@ -62,7 +62,7 @@ pub(super) async fn ask_reconcile(visit: PageVisit) -> PageResult {
 
 pub(super) async fn reconcile(visit: PageVisit) -> PageResult {
     answer_of_write(visit.control.reconcile()).await?;
-    Ok(visit.done(orders::RECONCILING, PLAN))
+    Ok(visit.respond_done(orders::RECONCILING, PLAN))
 }
 
 pub(super) async fn ask_sync(visit: PageVisit) -> PageResult {
@@ -81,7 +81,7 @@ pub(super) async fn sync(visit: PageVisit, Extension(sent): Extension<FormFields
         return sync_form(&visit, Some(CHANGED)).await;
     }
     match visit.write(Sync(checksum)).await? {
-        SyncResult::Synced(_) => Ok(visit.done(orders::SYNCED, PLAN)),
+        SyncResult::Synced(_) => Ok(visit.respond_done(orders::SYNCED, PLAN)),
         SyncResult::Changed(_) => sync_form(&visit, Some(CHANGED)).await,
         SyncResult::Automatic => {
             Ok(refusal(StatusCode::CONFLICT, "Nothing to sync", orders::AUTOMATIC))

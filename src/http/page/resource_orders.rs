@@ -27,9 +27,9 @@ use crate::render::page::resource_orders::{self, UNTIL_PROBLEM, resource_page};
 const MOMENT_FORMS: [&str; 2] = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"];
 
 /// The three parts of a resource's name in an address.
-type KeyParts = Result<Path<(String, String, String)>, PathRejection>;
+type KeyPath = Result<Path<(String, String, String)>, PathRejection>;
 
-fn key_of(parts: KeyParts) -> Option<Key> {
+fn key_of(parts: KeyPath) -> Option<Key> {
     let Path((kind, namespace, name)) = parts.ok()?;
     format!("{kind}/{namespace}/{name}").parse().ok()
 }
@@ -38,7 +38,7 @@ fn no_resource(visit: &PageVisit) -> Response {
     not_found(visit, PageSection::Resources, "There is no such resource.")
 }
 
-pub(super) async fn ask_suspend(visit: PageVisit, parts: KeyParts) -> PageResult {
+pub(super) async fn ask_suspend(visit: PageVisit, parts: KeyPath) -> PageResult {
     match key_of(parts) {
         Some(key) => suspend_form(&visit, &key, None).await,
         None => Ok(no_resource(&visit)),
@@ -55,7 +55,7 @@ async fn suspend_form(visit: &PageVisit, key: &Key, problem: Option<&str>) -> Pa
 
 pub(super) async fn suspend(
     visit: PageVisit,
-    parts: KeyParts,
+    parts: KeyPath,
     Extension(sent): Extension<FormFields>,
 ) -> PageResult {
     let Some(key) = key_of(parts) else { return Ok(no_resource(&visit)) };
@@ -81,10 +81,10 @@ fn moment(text: &str) -> Result<Option<DateTime<Utc>>, ()> {
 }
 
 fn suspended(visit: &PageVisit, key: &Key, result: &SuspensionResult) -> Response {
-    visit.done(&suspension_result(result), &resource_page(key))
+    visit.respond_done(&suspension_result(result), &resource_page(key))
 }
 
-pub(super) async fn ask_resume(visit: PageVisit, parts: KeyParts) -> PageResult {
+pub(super) async fn ask_resume(visit: PageVisit, parts: KeyPath) -> PageResult {
     let Some(key) = key_of(parts) else { return Ok(no_resource(&visit)) };
     if ask(&visit.control, ResourceQuery(key.clone())).await?.is_none() {
         return Ok(no_resource(&visit));
@@ -93,7 +93,7 @@ pub(super) async fn ask_resume(visit: PageVisit, parts: KeyParts) -> PageResult 
     Ok(show_with(&visit, StatusCode::OK, (RESUME.1, PageSection::Resources), inner))
 }
 
-pub(super) async fn resume(visit: PageVisit, parts: KeyParts) -> PageResult {
+pub(super) async fn resume(visit: PageVisit, parts: KeyPath) -> PageResult {
     let Some(key) = key_of(parts) else { return Ok(no_resource(&visit)) };
     let result = visit.write(Suspend(SuspensionRequest::Resume { key: key.clone() })).await?;
     Ok(suspended(&visit, &key, &result))
@@ -135,7 +135,7 @@ pub(super) async fn settle(
     };
     let result = visit.write(Resolve(id, said)).await?;
     match &result {
-        ResolveResult::Settled(_) => Ok(visit.done(&resolve_result(&result), "/intents")),
+        ResolveResult::Settled(_) => Ok(visit.respond_done(&resolve_result(&result), "/intents")),
         ResolveResult::Unknown => Ok(no_intent(&visit)),
         ResolveResult::Busy(_)
         | ResolveResult::Unsettled(..)

@@ -68,7 +68,7 @@ impl PageVisit {
     }
 
     /// Responds that a write is done: the page at `path` shows the notice once.
-    pub(super) fn done(&self, notice: &str, path: &str) -> Response {
+    pub(super) fn respond_done(&self, notice: &str, path: &str) -> Response {
         if let Some(cookie) = &self.cookie {
             self.control.page().leave_notice(cookie.expose(), notice.trim().to_owned());
         }

@@ -1,4 +1,4 @@
-//! What waits for what: resources and their needs as a drawing, and the same as a table.
+//! Resources and their needs as a drawing, and the same as a table.
 
 mod layout;
 
