@@ -1,6 +1,6 @@
 //! Exit codes, and the failures that a command prints when its code is not 0.
 
-use std::fmt;
+use std::{fmt, io};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -117,9 +117,23 @@ impl<'a> From<&'a CommandFailure> for ErrorOutput<'a> {
     }
 }
 
+const DISK_FULL_HELP: &str = "free some space on the disk of the state (`df` shows it), then run the command again; \
+    nothing that was acknowledged is lost";
+
+/// Returns true if the cause of an error is a disk without space.
+fn is_disk_full(error: &(dyn std::error::Error + 'static)) -> bool {
+    let is_full = |error: &io::Error| {
+        matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+    };
+    let mut causes = std::iter::successors(Some(error), |error| error.source());
+    causes.any(|error| error.downcast_ref::<io::Error>().is_some_and(is_full))
+}
+
 impl From<OpenError> for CommandFailure {
     fn from(error: OpenError) -> Self {
-        Self::environment("reckon::state::open", error)
+        let is_full = is_disk_full(&error);
+        let failure = Self::environment("reckon::state::open", error);
+        if is_full { failure.help(DISK_FULL_HELP) } else { failure }
     }
 }
 
@@ -233,6 +247,7 @@ impl From<EngineError> for CommandFailure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::journal::chain::JournalError;
 
     #[test]
     fn the_most_serious_code_wins_in_the_order_of_the_contract() {
@@ -250,5 +265,16 @@ mod tests {
             assert_eq!(pair[0].or(pair[1]), pair[1]);
             assert_eq!(pair[1].or(pair[0]), pair[1]);
         }
+    }
+
+    #[test]
+    fn a_full_disk_has_a_way_out_wherever_it_is_found() {
+        let full = || io::Error::from(io::ErrorKind::StorageFull);
+        let file = "00000000000000000001.seg".to_owned();
+        let error = JournalError::Io { doing: "allocate", file, source: full() };
+        let help = CommandFailure::from(OpenError::Journal(error)).help.unwrap_or_default();
+        assert!(help.contains("free some space"), "{help}");
+        let error = OpenError::Io { dir: "state".into(), source: io::ErrorKind::NotFound.into() };
+        assert_eq!(CommandFailure::from(error).help, None);
     }
 }

@@ -206,8 +206,13 @@ fn hooks(hooks: &HooksView, screen: Screen) -> Vec<String> {
         let what = count_noun(failed, "run or action");
         lines.push(red(&format!("{what} failed for good: reckon events failed")));
     }
+    if hooks.totals.failed > 0 {
+        let what = count_noun(hooks.totals.failed, "failed run");
+        let line = format!("{what} will be tried again: reckon events failed");
+        lines.push(screen.paint(Style::new().yellow(), &line));
+    }
     if lines.is_empty() && !hooks.scripts.is_empty() {
-        lines.push(format!("{}, none failed for good", count_noun(hooks.scripts.len(), "script")));
+        lines.push(format!("{}, no run failed", count_noun(hooks.scripts.len(), "script")));
     }
     lines
 }

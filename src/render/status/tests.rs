@@ -57,6 +57,8 @@ fn trouble_is_shown_with_its_age_and_the_way_on() {
     status.overview.resources = 12;
     status.overview.standings.waiting = 7;
     status.intents = [("in_doubt".to_owned(), (1, 250)), ("held".to_owned(), (0, 0))].into();
+    status.hooks.scripts = vec!["dunning".to_owned()];
+    status.hooks.totals.failed = 2;
     let way = [("reckon describe Merchant/acme", "see what it waits for")];
     let mut root = waiting("a", Standing::Waiting, &[("reckon link Invoice/a", "print the link")]);
     root.reason = "AwaitsIntake".to_owned();
@@ -66,6 +68,7 @@ fn trouble_is_shown_with_its_age_and_the_way_on() {
     Service    pay.example:443: silent since 10:02Z (3m), next try in 40s
     Resources  12: 5 ready, 7 waiting
     Effects    1 in doubt (oldest 4m): reckon intents
+    Hooks      2 failed runs will be tried again: reckon events failed
 
     • Invoice/a  AwaitsIntake  specs/a.yaml:3
         waits for Merchant/acme
