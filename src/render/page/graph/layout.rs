@@ -168,8 +168,9 @@ pub(super) fn half(length: usize) -> usize {
 }
 
 #[cfg(test)]
-#[expect(clippy::arithmetic_side_effects, reason = "an overflow fails the test")]
 mod tests {
+    #![expect(clippy::arithmetic_side_effects, reason = "an overflow fails the test")]
+
     use proptest::prelude::*;
 
     use super::*;
