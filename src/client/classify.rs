@@ -48,6 +48,12 @@ impl HttpAnswer {
         let status = if is_done { 200 } else { self.status };
         Self { status, ..self }
     }
+
+    /// Returns the seconds by which our clock was ahead of the service's between the beginning and
+    /// the end of the call; `None` if the answer has no time.
+    pub(crate) fn clock_ahead_s(&self, call: (DateTime<Utc>, DateTime<Utc>)) -> Option<i64> {
+        clock_ahead_s(self.date.as_deref()?, call)
+    }
 }
 
 /// The reason why there is no answer; texts are a library's or the peer's, unchanged.
@@ -217,10 +223,7 @@ fn retry_after_seconds(text: &str, now: DateTime<Utc>) -> Option<u64> {
 
 /// Returns the seconds by which our clock was ahead of the service's during a call, negative where it
 /// was behind. A `Date` within the call, or within [`CLOCK_TOLERANCE`] of it, gives zero.
-pub(crate) fn clock_ahead_s(
-    date: &str,
-    (began, ended): (DateTime<Utc>, DateTime<Utc>),
-) -> Option<i64> {
+fn clock_ahead_s(date: &str, (began, ended): (DateTime<Utc>, DateTime<Utc>)) -> Option<i64> {
     let date = DateTime::parse_from_rfc2822(date.trim()).ok()?.with_timezone(&Utc);
     let (ahead, behind) = (began.signed_duration_since(date), date.signed_duration_since(ended));
     Some(match (ahead > CLOCK_TOLERANCE, behind > CLOCK_TOLERANCE) {

@@ -161,12 +161,12 @@ impl Client {
         let began = self.clock.now();
         let answer = self.transport.carry(call, request, self.timeout).await;
         let ended = self.clock.now();
-        let status = answer.as_ref().ok().map(|answer| answer.status);
-        let date = answer.as_ref().ok().and_then(|answer| answer.date.clone());
+        let shown = answer.as_ref().ok();
+        let status = shown.map(|answer| answer.status);
+        let clock_ahead_s = shown.and_then(|answer| answer.clock_ahead_s((began, ended)));
         let answer = answer.map(|answer| answer.with_call(call));
-        let mut verdict = classify::classify(answer, &known, ended);
-        verdict.clock_ahead_s =
-            date.and_then(|date| classify::clock_ahead_s(&date, (began, ended)));
+        let verdict = classify::classify(answer, &known, ended);
+        let verdict = CallVerdict { clock_ahead_s, ..verdict };
         self.finish(call, pass, &verdict);
         let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         Span::current().record("status", status).record("elapsed_ms", elapsed_ms);

@@ -16,7 +16,7 @@ use crate::kinds::merchant::zone;
 use crate::kinds::planning::step::MERCHANT;
 use crate::policy::time_rules::MerchantPattern;
 
-const DAYS: [(&str, Weekday); 7] = [
+pub(crate) const DAYS: [(&str, Weekday); 7] = [
     ("mon", Weekday::Mon),
     ("tue", Weekday::Tue),
     ("wed", Weekday::Wed),
@@ -24,15 +24,6 @@ const DAYS: [(&str, Weekday); 7] = [
     ("fri", Weekday::Fri),
     ("sat", Weekday::Sat),
     ("sun", Weekday::Sun),
-];
-pub(crate) const ALL_DAYS: [Weekday; 7] = [
-    Weekday::Mon,
-    Weekday::Tue,
-    Weekday::Wed,
-    Weekday::Thu,
-    Weekday::Fri,
-    Weekday::Sat,
-    Weekday::Sun,
 ];
 
 /// The form of a value that no variable may hold.

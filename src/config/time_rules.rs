@@ -6,9 +6,7 @@ use chrono_tz::Tz;
 use crate::base::id::Name;
 use crate::config::reader::ConfigReader;
 use crate::config::setting::{FromText, Setting};
-use crate::config::time_forms::{
-    ALL_DAYS, ClockTime, FREEZE_KEYS, LocalMoment, WINDOW_KEYS, ZoneName,
-};
+use crate::config::time_forms::{ClockTime, DAYS, FREEZE_KEYS, LocalMoment, WINDOW_KEYS, ZoneName};
 use crate::policy::time_rules::{MerchantPattern, RuleSpan, TimeRule};
 use crate::spec::text::node::{Node, NodeEntry, NodeValue};
 
@@ -108,7 +106,8 @@ impl ConfigReader<'_> {
 
     /// Returns the days of a window: every day where it names none.
     fn window_days(&mut self, node: &Node) -> Option<Vec<chrono::Weekday>> {
-        let Some(entry) = node.present("days") else { return Some(ALL_DAYS.to_vec()) };
+        let every_day = || DAYS.map(|(_, day)| day).to_vec();
+        let Some(entry) = node.present("days") else { return Some(every_day()) };
         self.listed(
             node,
             entry,

@@ -1,8 +1,8 @@
 //! The daemon's HTTP server: the private API, the public addresses, the connections.
 
 pub mod connection_limits;
-pub mod event_parameters;
 pub mod listener;
+pub mod parameters;
 /// The API for operators and pipelines.
 pub mod private {
     pub mod answer;

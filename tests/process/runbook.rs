@@ -8,6 +8,8 @@ use http::Method;
 use serde_json::{Value, json};
 
 use crate::control;
+use crate::server::TREE;
+use crate::server::stage::Stage;
 use crate::support::pages::{Reader, words};
 
 /// Longer than any step takes on a slow machine.
@@ -206,4 +208,19 @@ async fn each_quote_of_the_runbook_is_what_an_operator_sees() {
     trouble.begin();
     trouble.shows("reckon status", "Merchant/acme UnknownMarks");
     assert_eq!(trouble.quotes, Vec::<String>::new(), "nobody has seen these quotes");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_clock_that_differs_from_the_service_s_is_told() {
+    let mut stage = Stage::set(TREE, "").await;
+    let turned = json!({"advance": "PT3H5M"});
+    let path = "/_sandbox/clock";
+    let turned = control::json(stage.sandbox(), Method::POST, path, Some(&turned)).await;
+    assert!(turned.is_ok(), "{turned:?}");
+    stage.start();
+    stage.there(&["wait", "--for", "ready", "Contact/jane", "--timeout", "1m"]);
+    let (_, status) = stage.there(&["status"]);
+    let words: Vec<&str> = status.split_whitespace().collect();
+    let told = "Clock 3h behind the service's: correct it";
+    assert!(words.join(" ").contains(told), "{status}");
 }

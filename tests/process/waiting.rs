@@ -6,9 +6,6 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::control;
-use crate::server::TREE;
-use crate::server::stage::Stage;
 use crate::support::daemon_process;
 
 /// Runs `reckon` with an empty environment and expects this code; returns both outputs.
@@ -72,19 +69,4 @@ fn a_daemon_reconciles_at_once_and_a_wait_ends_when_it_has() {
     );
     let wrong = ends(folder.path(), "reconcile Contact/jo", 1);
     assert!(wrong.contains("did you mean Contact/joe?"), "{wrong}");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_clock_that_differs_from_the_service_s_is_told() {
-    let mut stage = Stage::set(TREE, "").await;
-    let turned = serde_json::json!({"advance": "PT3H5M"});
-    let path = "/_sandbox/clock";
-    let turned = control::json(stage.sandbox(), http::Method::POST, path, Some(&turned)).await;
-    assert!(turned.is_ok(), "{turned:?}");
-    stage.start();
-    stage.there(&["wait", "--for", "ready", "Contact/jane", "--timeout", "1m"]);
-    let (_, status) = stage.there(&["status"]);
-    let words: Vec<&str> = status.split_whitespace().collect();
-    let told = "Clock 3h behind the service's: correct it";
-    assert!(words.join(" ").contains(told), "{status}");
 }

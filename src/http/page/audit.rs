@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::base::id::{IntentId, Key};
 use crate::control::protocol::LocalQuery;
-use crate::http::page::resources::non_empty;
+use crate::http::page::resources::written_text;
 use crate::http::page::respond::{ITEMS_SHOWN, PageResult, ask_local};
 use crate::http::page::visit::{PageVisit, refuse, show};
 use crate::render::page::audit::{self, WrittenSearch};
@@ -28,9 +28,9 @@ pub(super) struct SearchForm {
 impl SearchForm {
     fn written(&self) -> WrittenSearch {
         WrittenSearch {
-            resource: non_empty(&self.resource),
-            intent: non_empty(&self.intent),
-            actor: non_empty(&self.actor),
+            resource: written_text(&self.resource),
+            intent: written_text(&self.intent),
+            actor: written_text(&self.actor),
         }
     }
 

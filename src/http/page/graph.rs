@@ -7,9 +7,9 @@ use serde::Deserialize;
 use crate::base::id::Key;
 use crate::engine::protocol::graph::GraphSubject;
 use crate::engine::protocol::query::GraphQuery;
-use crate::http::page::resources::non_empty;
 use crate::http::page::respond::{PageResult, ask};
 use crate::http::page::visit::{PageVisit, not_found, refuse, show};
+use crate::http::parameters::{merchant_key, non_empty};
 use crate::render::page::frame::PageSection;
 use crate::render::page::graph;
 
@@ -26,14 +26,13 @@ pub(super) struct GraphForm {
 impl GraphForm {
     /// Returns the subject, or the reason why it is not valid.
     fn subject(&self) -> Result<GraphSubject, String> {
-        let key = |name: &str| name.parse::<Key>().map_err(|why| why.to_string());
         match (non_empty(&self.resource), non_empty(&self.merchant)) {
             (None, None) => Ok(GraphSubject::All),
-            (Some(name), None) => key(&name).map(GraphSubject::Resource),
+            (Some(name), None) => {
+                name.parse::<Key>().map(GraphSubject::Resource).map_err(|why| why.to_string())
+            }
             (None, Some(name)) => {
-                // A name in the form of a list, `Merchant/acme`, means the same.
-                let name = name.strip_prefix("Merchant/").unwrap_or(&name);
-                key(&format!("Merchant/{name}")).map(GraphSubject::Merchant)
+                merchant_key(name).map(GraphSubject::Merchant).map_err(|why| why.to_string())
             }
             (Some(_), Some(_)) => Err("name a resource or a merchant, not both".to_owned()),
         }

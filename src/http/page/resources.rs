@@ -11,6 +11,7 @@ use crate::engine::protocol::query::{ResourceContextQuery, ResourcesQuery};
 use crate::engine::protocol::resources::{FilterText, ListPart, ResourceFilter};
 use crate::http::page::respond::{ITEMS_SHOWN, PageResult, ask, ask_local};
 use crate::http::page::visit::{PageVisit, not_found, refuse, show};
+use crate::http::parameters::{merchant_name, non_empty};
 use crate::render::page::frame::PageSection;
 use crate::render::page::resource;
 use crate::render::page::resources::{self, WrittenFilter, unknown_text};
@@ -35,18 +36,18 @@ pub(super) struct FilterForm {
 }
 
 /// Returns a text without the spaces around it; `None` if nothing is left.
-pub(super) fn non_empty(text: &str) -> Option<String> {
-    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+pub(super) fn written_text(text: &str) -> Option<String> {
+    non_empty(text).map(str::to_owned)
 }
 
 impl FilterForm {
     fn written(&self) -> WrittenFilter {
         WrittenFilter {
-            kind: non_empty(&self.kind),
-            namespace: non_empty(&self.namespace),
-            merchant: non_empty(&self.merchant),
-            labels: non_empty(&self.labels),
-            search: non_empty(&self.search),
+            kind: written_text(&self.kind),
+            namespace: written_text(&self.namespace),
+            merchant: written_text(&self.merchant),
+            labels: written_text(&self.labels),
+            search: written_text(&self.search),
             not_ready: self.not_ready,
             attention: self.attention,
         }
@@ -60,8 +61,7 @@ impl FilterForm {
 /// Returns the filter, or the reason why it is not valid.
 fn filter(written: &WrittenFilter, part: ListPart) -> Result<ResourceFilter, String> {
     let WrittenFilter { kind, namespace, merchant, labels, search, not_ready, attention } = written;
-    // A name in the form of a list, `Merchant/acme`, means the same.
-    let merchant = merchant.as_deref().map(|name| name.strip_prefix("Merchant/").unwrap_or(name));
+    let merchant = merchant.as_deref().map(merchant_name);
     let namespace = namespace.as_ref().map(|name| name.parse::<Name>()).transpose();
     let text = FilterText { kind: kind.as_deref(), merchant, labels: labels.as_deref() };
     let parsed = text.parse()?;

@@ -5,7 +5,7 @@ use axum::extract::{Query, State};
 use axum::response::Response;
 
 use crate::engine::protocol::query::EventsQuery;
-use crate::http::event_parameters::EventsParameters;
+use crate::http::parameters::EventsParameters;
 use crate::http::private::answer::{self, AppState, ok};
 
 /// Events in an answer by default, and at most.

@@ -1,7 +1,7 @@
-//! Parameters of lists of events, which the API and the page take alike.
+//! Parameters that the API and the page take alike: those of lists of events, and parts of all.
 
 use crate::base::clock::{Clock, SystemClock};
-use crate::base::id::Key;
+use crate::base::id::{Key, KeyError};
 use crate::engine::protocol::event_filter::{EventFilter, EventFilterError, EventFilterText};
 use crate::engine::protocol::events::EventsWanted;
 
@@ -42,10 +42,7 @@ impl EventsParameters {
 
     fn merchant(&self) -> Result<Option<Key>, EventFilterError> {
         let Some(name) = non_empty(&self.merchant) else { return Ok(None) };
-        // A name in the form of a list, `Merchant/acme`, means the same.
-        let name = name.strip_prefix("Merchant/").unwrap_or(name);
-        let key = format!("Merchant/{name}").parse::<Key>();
-        key.map(Some).map_err(|why| EventFilterError {
+        merchant_key(name).map(Some).map_err(|why| EventFilterError {
             code: "reckon::usage::key",
             message: why.to_string(),
             help: "write the name of a merchant's document: NAME, or NAMESPACE/NAME".to_owned(),
@@ -53,7 +50,23 @@ impl EventsParameters {
     }
 }
 
-fn non_empty(text: &str) -> Option<&str> {
+const MERCHANT_PREFIX: &str = "Merchant/";
+
+/// Returns a merchant's name alone. A name in the form of a list, `Merchant/acme`, means the same.
+pub(crate) fn merchant_name(text: &str) -> &str {
+    text.strip_prefix(MERCHANT_PREFIX).unwrap_or(text)
+}
+
+/// Parses the name of a merchant's document.
+///
+/// # Errors
+/// The text is no name.
+pub(crate) fn merchant_key(text: &str) -> Result<Key, KeyError> {
+    format!("{MERCHANT_PREFIX}{}", merchant_name(text)).parse()
+}
+
+/// Returns a text without the spaces around it; `None` if nothing is left.
+pub(crate) fn non_empty(text: &str) -> Option<&str> {
     Some(text.trim()).filter(|text| !text.is_empty())
 }
 
