@@ -85,8 +85,8 @@ impl Planner {
         }
     }
 
-    /// Returns the records to write before any effect: moves, marks of live objects without
-    /// document, and documents that are back. While some document cannot be read, only the last of
+    /// Returns the records to write before any effect: moves, marks of live and of kept objects
+    /// without document, and documents that are back. While some document cannot be read, only the last of
     /// these.
     pub fn pending_records(
         &self,
@@ -109,8 +109,10 @@ impl Planner {
             Some(Record::Moved(Box::new(moved)))
         });
         let marked = MarkedForPrune { at, commit: commit.clone() };
-        let unmarked = self.prune_state.unmarked_removals();
-        let marks = unmarked.map(|key| said(key, MissingDocumentChange::Marked(marked.clone())));
+        let marks = self
+            .prune_state
+            .marks_due()
+            .map(|key| said(key, MissingDocumentChange::Marked(marked.clone())));
         moves.chain(back).chain(marks).collect()
     }
 

@@ -34,7 +34,7 @@ struct OrphanObject {
     merchant: Key,
     is_removal: bool,
     allowed: bool,
-    /// True if the object is live and not marked yet.
+    /// True if the object needs a mark and has none yet: one that stays, or a live one.
     unmarked: bool,
     /// Resources that the object uses; they are removed after it.
     dependencies: Vec<Key>,
@@ -47,7 +47,7 @@ pub(crate) struct PruneState {
     orphans: BTreeMap<Key, OrphanObject>,
     /// Number of objects that are removed with their documents.
     removals: usize,
-    /// Live objects that are removed with their documents and have no mark yet.
+    /// Objects that need a mark and have none yet.
     unmarked: BTreeSet<Key>,
     /// Number of objects without document, by kind and content.
     contents: BTreeMap<(Kind, Fingerprint), usize>,
@@ -200,7 +200,7 @@ impl PruneState {
             let count = self.contents.entry(content(gone)).or_default();
             *count = count.saturating_add(1);
         }
-        let is_unmarked = after.is_some_and(|gone| gone.is_removal && gone.unmarked);
+        let is_unmarked = after.is_some_and(|gone| gone.unmarked);
         set_member(&mut self.unmarked, key, is_unmarked);
     }
 
@@ -214,10 +214,12 @@ impl PruneState {
 
     fn run_guards(&mut self, prune: &PruneGuards) {
         let going = self.orphans.iter().filter(|(_, gone)| gone.is_removal);
+        let lost = self.orphans.iter().filter(|(_, gone)| !gone.is_removal && gone.unmarked);
         let mut trips = check_removals(
             prune,
             &self.documents,
-            going.clone().map(|(key, gone)| (key, &gone.merchant)),
+            going.map(|(key, gone)| (key, &gone.merchant)),
+            lost.map(|(key, gone)| (key, &gone.merchant)),
         );
         let pairs = probable_renames(prune, self.pairs());
         for twin in pairs.iter().filter(|twin| self.is_to_be_removed(&twin.old)) {
@@ -260,8 +262,11 @@ impl PruneState {
         self.claims.get(key).into_iter().flatten()
     }
 
-    pub(crate) fn unmarked_removals(&self) -> impl Iterator<Item = &Key> {
-        self.unmarked.iter()
+    /// Returns the objects to mark now. While a guard holds a removal, objects that stay are not
+    /// marked: they were lost by the same change, and go on counting against its share.
+    pub(crate) fn marks_due(&self) -> impl Iterator<Item = &Key> {
+        let is_held = !self.tripped_guards.is_empty();
+        self.unmarked.iter().filter(move |key| !is_held || self.is_to_be_removed(key))
     }
 
     /// Returns whether the document is missing and the object is removed with it.
@@ -286,10 +291,11 @@ fn orphan_of(cx: &StepCx<'_>, key: &Key, known: &Observed) -> OrphanObject {
     let held = holds.into_iter().flatten().map(|held| current_key(cx, &held));
     let owner = (merchant != *key).then(|| merchant.clone());
     let applied_spec = known.applied.as_ref().map(|applied| &applied.spec);
+    let is_removal = applied.is_some();
     OrphanObject {
-        is_removal: applied.is_some(),
+        is_removal,
         allowed: absence.is_some_and(|absence| absence.allowed.is_some()),
-        unmarked: live && absence.is_none_or(|absence| absence.marked.is_none()),
+        unmarked: (live || !is_removal) && absence.is_none_or(|absence| absence.marked.is_none()),
         dependencies: held.chain(owner).collect(),
         fingerprint: applied_spec.map(of_applied).unwrap_or_default(),
         merchant,

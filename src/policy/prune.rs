@@ -126,42 +126,66 @@ impl GuardedSet {
     }
 }
 
-/// Returns the guard that stops each removal; `going` are the candidates for removal, each with its
-/// merchant.
+/// Lost documents of a set.
+#[derive(Debug, Clone, Copy, Default)]
+struct LostDocuments {
+    removed: usize,
+    orphaned: usize,
+}
+
+/// Returns the guard that stops each removal. `going` are the candidates for removal, `orphaned`
+/// the objects that stay although the same change lost their documents; each with its merchant.
 pub fn check_removals<'a>(
     prune: &PruneGuards,
     census: &DocumentCounts,
     going: impl Iterator<Item = (&'a Key, &'a Key)> + Clone,
+    orphaned: impl Iterator<Item = (&'a Key, &'a Key)>,
 ) -> BTreeMap<Key, GuardTripped> {
-    let mut counts: BTreeMap<GuardedSet, usize> = BTreeMap::new();
+    let mut lost: BTreeMap<GuardedSet, LostDocuments> = BTreeMap::new();
     for set in going.clone().flat_map(|(key, merchant)| GuardedSet::of(key, merchant)) {
-        increment(counts.entry(set).or_default());
+        increment(&mut lost.entry(set).or_default().removed);
     }
-    let tripped = |set: &GuardedSet, count| trip(prune, set, count, set.documents(census));
+    for set in orphaned.flat_map(|(key, merchant)| GuardedSet::of(key, merchant)) {
+        increment(&mut lost.entry(set).or_default().orphaned);
+    }
+    let tripped = |set: &GuardedSet, lost| trip(prune, set, lost, set.documents(census));
     let trips: BTreeMap<&GuardedSet, GuardTripped> =
-        counts.iter().filter_map(|(set, count)| Some((set, tripped(set, *count)?))).collect();
+        lost.iter().filter_map(|(set, lost)| Some((set, tripped(set, *lost)?))).collect();
     let of = |key: &Key, merchant: &Key| {
         GuardedSet::of(key, merchant).iter().find_map(|set| trips.get(set).cloned())
     };
     going.filter_map(|(key, merchant)| Some((key.clone(), of(key, merchant)?))).collect()
 }
 
-/// Trips if no document of a set is left, or if too large a share of it would be removed.
-fn trip(prune: &PruneGuards, set: &GuardedSet, going: usize, left: usize) -> Option<GuardTripped> {
+/// Trips if no document of a set is left, or if too large a share of it was lost.
+fn trip(
+    prune: &PruneGuards,
+    set: &GuardedSet,
+    lost: LostDocuments,
+    left: usize,
+) -> Option<GuardTripped> {
+    let LostDocuments { removed, orphaned } = lost;
     if prune.refuse_empty.value && left == 0 {
         return Some(GuardTripped {
             guard: "policy.prune.empty",
-            why: format!("no document {} is left, and {going} would be removed", set.words()),
+            why: format!("no document {} is left, and {removed} would be removed", set.words()),
             set_at: prune.refuse_empty.set_at.clone(),
         });
     }
-    let all = going.saturating_add(left);
+    let gone = removed.saturating_add(orphaned);
+    let all = gone.saturating_add(left);
     let most = usize::try_from(prune.percent.value).unwrap_or(100);
-    let stops = all >= SET_MIN && going.saturating_mul(100) > all.saturating_mul(most);
+    let stops = all >= SET_MIN && gone.saturating_mul(100) > all.saturating_mul(most);
     let words = set.words();
+    let what = match orphaned {
+        0 => format!("{gone} of {all} {words} would be removed"),
+        _ => format!(
+            "{gone} of {all} documents {words} are gone, and {removed} of their objects would be removed"
+        ),
+    };
     stops.then(|| GuardTripped {
         guard: "policy.prune.percent",
-        why: format!("{going} of {all} {words} would be removed, which is more than {most} %"),
+        why: format!("{what}, which is more than {most} %"),
         set_at: prune.percent.set_at.clone(),
     })
 }
@@ -206,6 +230,10 @@ mod tests {
         text.parse().unwrap()
     }
 
+    fn none<'a>() -> impl Iterator<Item = (&'a Key, &'a Key)> {
+        std::iter::empty()
+    }
+
     /// Returns the guard that stops the removal of `going` cards of one merchant beside `left`
     /// documents of it.
     fn check(prune: &PruneGuards, going: usize, left: usize) -> Option<&'static str> {
@@ -216,7 +244,8 @@ mod tests {
             census.add(&Kind::new("SavedMethod"), Some(&merchant));
         }
         let names: Vec<Key> = (0..going).map(|n| key(&format!("SavedMethod/c{n}"))).collect();
-        let trips = check_removals(prune, &census, names.iter().map(|name| (name, &merchant)));
+        let removed = names.iter().map(|name| (name, &merchant));
+        let trips = check_removals(prune, &census, removed, none());
         assert!(trips.is_empty() || trips.len() == going, "all of a set or none");
         trips.values().next().map(|trip| trip.guard)
     }
@@ -233,6 +262,28 @@ mod tests {
     }
 
     #[test]
+    fn documents_whose_objects_stay_count_as_lost_and_stop_what_would_be_removed() {
+        let prune = PruneGuards::default();
+        let acme = key("Merchant/acme");
+        let mut census = DocumentCounts::default();
+        (0..10).for_each(|_| census.add(&Kind::new("Contact"), Some(&acme)));
+        let names: Vec<Key> = (0..5).map(|n| key(&format!("Contact/c{n}"))).collect();
+        let (going, kept) = names.split_at(2);
+        let check = |kept: &[Key]| {
+            let kept = kept.iter().map(|name| (name, &acme));
+            check_removals(&prune, &census, going.iter().map(|name| (name, &acme)), kept)
+        };
+        assert!(check(&[]).is_empty(), "2 of 12");
+        let trips = check(kept);
+        assert!(trips.keys().eq(going), "what stays needs no guard");
+        assert_eq!(
+            trips[&names[0]].why,
+            "5 of 15 documents in the whole tree are gone, and 2 of their objects would be \
+             removed, which is more than 30 %"
+        );
+    }
+
+    #[test]
     fn a_set_of_which_nothing_is_left_keeps_all_it_has() {
         assert_eq!(check(&PruneGuards::default(), 1, 0), Some("policy.prune.empty"));
         assert_eq!(check(&PruneGuards::without_guards(), 1, 0), None);
@@ -240,6 +291,7 @@ mod tests {
             &PruneGuards::default(),
             &DocumentCounts::default(),
             [(&key("SavedMethod/a"), &key("Merchant/acme"))].into_iter(),
+            none(),
         );
         let trip = &trips[&key("SavedMethod/a")];
         assert_eq!(trip.set_at, "default");
@@ -254,18 +306,14 @@ mod tests {
             census.add(&Kind::new("SavedMethod"), Some(&other));
         }
         let card = key("SavedMethod/a");
-        let trips = check_removals(&PruneGuards::default(), &census, [(&card, &acme)].into_iter());
-        assert_eq!(trips[&card].guard, "policy.prune.empty");
+        let trips = |census: &DocumentCounts| {
+            check_removals(&PruneGuards::default(), census, [(&card, &acme)].into_iter(), none())
+        };
+        assert_eq!(trips(&census)[&card].guard, "policy.prune.empty");
         census.add(&Kind::new("Contact"), Some(&acme));
-        assert!(
-            check_removals(&PruneGuards::default(), &census, [(&card, &acme)].into_iter())
-                .is_empty()
-        );
+        assert!(trips(&census).is_empty());
         census.remove(&Kind::new("Contact"), Some(&acme));
-        assert_eq!(
-            check_removals(&PruneGuards::default(), &census, [(&card, &acme)].into_iter()).len(),
-            1
-        );
+        assert_eq!(trips(&census).len(), 1);
     }
 
     #[test]

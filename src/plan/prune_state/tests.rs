@@ -23,8 +23,8 @@ fn orphan(is_removal: bool, unmarked: bool, content: u8) -> OrphanObject {
 fn check(state: &PruneState) {
     let removals = state.orphans.values().filter(|gone| gone.is_removal).count();
     assert_eq!(state.removals, removals);
-    let unmarked = state.orphans.iter().filter(|(_, gone)| gone.is_removal && gone.unmarked);
-    assert!(state.unmarked_removals().eq(unmarked.map(|(key, _)| key)));
+    let unmarked = state.orphans.iter().filter(|(_, gone)| gone.unmarked);
+    assert!(state.marks_due().eq(unmarked.map(|(key, _)| key)));
     let mut contents: BTreeMap<(Kind, Fingerprint), usize> = BTreeMap::new();
     for (key, gone) in &state.orphans {
         *contents.entry((key.kind.clone(), gone.fingerprint)).or_default() += 1;

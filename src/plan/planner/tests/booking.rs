@@ -51,7 +51,31 @@ fn what_is_live_and_goes_is_marked_once() {
     rig.know(CARD, |known| known.missing_document = Some(Box::new(seen)));
     assert_eq!(booked(&rig), []);
     assert_eq!(booked(&gone("test", deleted(card("card")))), [], "a test waits for nothing");
-    assert_eq!(booked(&gone("live", card("card"))), [], "it stays");
+}
+
+#[test]
+fn what_stays_is_marked_in_either_mode_unless_a_guard_holds_what_the_same_change_lost() {
+    for mode in ["test", "live"] {
+        assert_eq!(booked(&gone(mode, card("card"))), [mark(CARD)]);
+    }
+    let cards = (0..10).map(|n| format!("c{n}")).map(|name| match name.as_str() {
+        "c0" => deleted(card(&name)),
+        _ => card(&name),
+    });
+    let mut rig = Rig::watched([acme()].into_iter().chain(cards).collect());
+    rig.remove(&["SavedMethod/c0", "SavedMethod/c1", "SavedMethod/c2", "SavedMethod/c3"]);
+    assert_eq!(rig.step("SavedMethod/c0"), "Blocked Guarded ready");
+    assert_eq!(booked(&rig), [], "the three go on counting");
+    let word = MissingDocument { marked: None, allowed: Some(allowed(false)) };
+    rig.know("SavedMethod/c0", |known| known.missing_document = Some(Box::new(word)));
+    let kept = ["SavedMethod/c1", "SavedMethod/c2", "SavedMethod/c3"];
+    assert_eq!(booked(&rig), kept.map(mark));
+    for name in kept {
+        let seen = MissingDocument { marked: Some(marked(NOW)), allowed: None };
+        rig.know(name, |known| known.missing_document = Some(Box::new(seen)));
+    }
+    rig.know("SavedMethod/c0", |known| known.missing_document = None);
+    assert_eq!(rig.step("SavedMethod/c0"), "Delete Removed", "earlier losses do not count");
 }
 
 #[test]
