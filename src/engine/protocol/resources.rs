@@ -34,6 +34,13 @@ pub struct ResourceFilter {
     pub part: ListPart,
 }
 
+impl ResourceFilter {
+    /// Returns true if it selects every resource.
+    pub fn is_empty(&self) -> bool {
+        *self == Self { part: self.part, ..Self::default() }
+    }
+}
+
 /// The parts of a filter that people and programs write as text.
 #[derive(Debug, Clone, Default)]
 pub struct FilterText<'a> {

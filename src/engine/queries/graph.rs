@@ -49,7 +49,7 @@ impl EngineView<'_> {
     /// Returns the graph of a subject; `None` if no resource has its name.
     pub(crate) fn graph(&self, subject: &GraphSubject) -> Option<GraphView> {
         let candidates = match subject {
-            GraphSubject::All => self.selected_candidates(&ResourceFilter::default()),
+            GraphSubject::All => self.all_candidates(),
             GraphSubject::Merchant(merchant) => {
                 self.planner.step(merchant)?;
                 let merchant = Some(merchant.clone());
@@ -82,6 +82,17 @@ impl EngineView<'_> {
         found
     }
 
+    /// Returns resources that are not ready, the most urgent first, what they need, then ready ones.
+    fn all_candidates(&self) -> GraphCandidates {
+        let open = self.planner.standings.not_ready().take(NODES_MAX).collect::<Vec<_>>();
+        let others = self.planner.steps().take(VISITED_MAX).filter(|step| step.is_ready());
+        let ready = others.take(NODES_MAX).map(|step| &step.key).collect::<Vec<_>>();
+        let mut found = self.with_needs(&open, &ready);
+        let shown = found.keys.iter().filter(|key| self.planner.step(key).is_some()).count();
+        found.further = self.planner.count().saturating_sub(shown);
+        found
+    }
+
     /// Returns the resources of a filter that are not ready, what they need, then the ready ones.
     fn selected_candidates(&self, filter: &ResourceFilter) -> GraphCandidates {
         let (mut open, mut ready) = (Vec::new(), Vec::new());
@@ -93,15 +104,21 @@ impl EngineView<'_> {
                 list.push(&step.key);
             }
         }
-        let mut found = GraphCandidates::default();
-        let needed = open.iter().flat_map(|key| self.planner.needs(key)).collect::<Vec<_>>();
-        let wanted = open.iter().copied().chain(needed).chain(ready).take(VISITED_MAX);
-        for key in wanted {
-            found.add(key);
-        }
+        let mut found = self.with_needs(&open, &ready);
         let selected =
             |key: &&Key| self.planner.step(key).is_some_and(|step| self.is_selected(step, filter));
         found.further = total.saturating_sub(found.keys.iter().filter(selected).count());
+        found
+    }
+
+    /// Returns resources that are not ready, what they need, then ready ones.
+    fn with_needs(&self, open: &[&Key], ready: &[&Key]) -> GraphCandidates {
+        let mut found = GraphCandidates::default();
+        let needed = open.iter().flat_map(|key| self.planner.needs(key)).collect::<Vec<_>>();
+        for key in open.iter().copied().chain(needed).chain(ready.iter().copied()).take(VISITED_MAX)
+        {
+            found.add(key);
+        }
         found
     }
 

@@ -12,7 +12,7 @@ use crate::base::money::Money;
 use crate::base::secret::mask_digits;
 use crate::engine::handles::task_result::TaskFailure;
 use crate::engine::protocol::payers::{PaymentView, PaymentsView};
-use crate::engine::protocol::resources::{ResourceFilter, ResourceList};
+use crate::engine::protocol::resources::{LabelTerm, ListPart, ResourceFilter, ResourceList};
 use crate::engine::protocol::unknown_names::UnknownName;
 use crate::engine::protocol::views::ResourceView;
 use crate::engine::queries::conditions::{self, failure_reason};
@@ -47,8 +47,8 @@ impl EngineView<'_> {
         Some(view)
     }
 
-    /// Returns the resources that a filter selects. A filter by name or kind looks at no other. A
-    /// resource outside the wanted part is only counted.
+    /// Returns the resources that a filter selects. A filter by name or kind looks at no other, one
+    /// of what is not ready at no ready one. A resource outside the wanted part is only counted.
     ///
     /// # Errors
     /// No resource has the name, or no merchant has it.
@@ -62,30 +62,56 @@ impl EngineView<'_> {
             let keys = self.planner.steps().map(|step| &step.key);
             return Err(UnknownName::among(named(), known, keys));
         }
-        let steps: Box<dyn Iterator<Item = &Arc<Step>>> = match (&filter.key, &filter.kind) {
-            (Some(key), _) => Box::new(self.planner.step(key).into_iter()),
-            (None, Some(kind)) => Box::new(self.planner.steps_of_kind(kind.as_str())),
-            (None, None) => Box::new(self.planner.steps()),
-        };
+        let (items, total) =
+            if filter.is_empty() { self.part_of_all(filter.part) } else { self.filtered(filter) };
+        let (hold, rules) = (self.common_hold(), self.holding_rules());
+        Ok(ResourceList { items, total, hold, rules, at: self.shared.now() })
+    }
+
+    /// Returns a part of all resources, and their number.
+    fn part_of_all(&self, part: ListPart) -> (Vec<ResourceView>, usize) {
+        let steps = self.planner.steps().skip(part.offset);
+        let steps = steps.take(part.limit.unwrap_or(usize::MAX));
+        (steps.map(|step| self.resource_view(step)).collect(), self.planner.count())
+    }
+
+    /// Returns the wanted part of the resources that a filter selects, and their number.
+    fn filtered(&self, filter: &ResourceFilter) -> (Vec<ResourceView>, usize) {
         let (mut items, mut total) = (Vec::new(), 0_usize);
-        for step in steps.filter(|step| self.is_selected(step, filter)) {
+        for step in self.candidates(filter).filter(|step| self.is_selected(step, filter)) {
             if filter.part.contains(total) {
                 items.push(self.resource_view(step));
             }
             total = total.saturating_add(1);
         }
-        let (hold, rules) = (self.common_hold(), self.holding_rules());
-        Ok(ResourceList { items, total, hold, rules, at: self.shared.now() })
+        (items, total)
+    }
+
+    /// Returns the steps that a filter may select, in the order of their keys.
+    fn candidates<'a>(
+        &'a self,
+        filter: &'a ResourceFilter,
+    ) -> Box<dyn Iterator<Item = &'a Arc<Step>> + 'a> {
+        match (&filter.key, &filter.kind) {
+            (Some(key), _) => Box::new(self.planner.step(key).into_iter()),
+            _ if filter.not_ready || filter.attention => Box::new(self.open_steps()),
+            (None, Some(kind)) => Box::new(self.planner.steps_of_kind(kind.as_str())),
+            (None, None) => Box::new(self.planner.steps()),
+        }
+    }
+
+    /// Returns the steps that are not ready, or failed for a reason that a person ends.
+    fn open_steps(&self) -> impl Iterator<Item = &Arc<Step>> {
+        let failed = self.scheduler.failures.for_operator();
+        let open: BTreeSet<&Key> = self.planner.standings.not_ready().chain(failed).collect();
+        open.into_iter().filter_map(|key| self.planner.step(key))
     }
 
     pub(crate) fn is_selected(&self, step: &Step, filter: &ResourceFilter) -> bool {
         let ResourceFilter { kind, key: _, namespace, merchant, labels, not_ready, .. } = filter;
-        let manifest = self.known_state.desired().manifests.get(&step.key);
-        let none = BTreeMap::new();
-        let own = manifest.map_or(&none, |manifest| &manifest.labels);
         kind.as_ref().is_none_or(|kind| step.key.kind == *kind)
             && namespace.as_ref().is_none_or(|space| step.key.namespace == *space)
-            && labels.iter().all(|term| term.is_satisfied(own))
+            && (labels.is_empty() || self.has_labels(&step.key, labels))
             && !(*not_ready && step.is_ready())
             && (!filter.attention || self.needs_attention(step))
             && filter.search.as_deref().is_none_or(|text| is_named(step.key.name.as_str(), text))
@@ -93,6 +119,13 @@ impl EngineView<'_> {
                 step.key == *merchant
                     || blocks::owner(self.known_state, &step.key).as_ref() == Some(merchant)
             })
+    }
+
+    fn has_labels(&self, key: &Key, terms: &[LabelTerm]) -> bool {
+        let manifest = self.known_state.desired().manifests.get(key);
+        let none = BTreeMap::new();
+        let own = manifest.map_or(&none, |manifest| &manifest.labels);
+        terms.iter().all(|term| term.is_satisfied(own))
     }
 
     /// Returns true if a person has to act, for the resource's step or for its last failure.
