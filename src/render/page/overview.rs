@@ -1,5 +1,7 @@
 //! The first page: the service, the counts, and everything that needs a person.
 
+use std::cmp::Reverse;
+
 use chrono::TimeDelta;
 use maud::{Markup, html};
 
@@ -17,6 +19,9 @@ use crate::render::page::parts::{resource_link, sentence, short_link, state, tim
 use crate::render::page::resource::advice;
 use crate::render::words::{clean, clock_difference, duration, short_hash};
 
+/// Receivers of events on the first page, at most.
+const RECEIVERS_SHOWN: usize = 5;
+
 /// Everything that the first page shows.
 #[derive(Debug)]
 pub struct OverviewParts<'a> {
@@ -32,10 +37,11 @@ pub fn page(parts: &OverviewParts<'_>, is_in_session: bool) -> Markup {
     html! {
         section #service data-live { h2 { "Service" } (service(parts)) }
         (freeze(parts.overview.freeze.is_some(), is_in_session))
-        section #counts data-live { h2 { "Resources" } (counts(parts)) }
         section #attention data-live { h2 { "Needs attention" } (attention(parts.attention)) }
         section #doubt data-live { h2 { "Intents in doubt" } (doubt(parts.intents, is_in_session)) }
+        section #counts data-live { h2 { "Resources" } (counts(parts)) }
         section #money data-live { h2 { "Money" } (outlook(parts.money)) }
+        section #receivers data-live { h2 { "Events" } (receivers(parts.receivers)) }
     }
 }
 
@@ -52,7 +58,6 @@ fn service(parts: &OverviewParts<'_>) -> Markup {
         }
         @if let Some(difference) = clock_difference(*clock_ahead_seconds) { div.notice.bad { "This machine's clock is " (difference) "." } }
         @if silent.is_empty() && *slowed == 0 { p { (state(true, "Answers")) " No host of the service is silent or throttles calls." } }
-        @for receiver in parts.receivers { p.quiet { (receiver_text(receiver)) } }
         p.quiet { "Journal: record " (parts.overview.position) ", head " code { (short_hash(&parts.overview.head)) } "." }
     }
 }
@@ -64,6 +69,19 @@ fn freeze(is_frozen: bool, is_in_session: bool) -> Markup {
             @if is_frozen { (order(is_in_session, (THAW.0, "Thaw…"), "reckon thaw")) }
             @else { (order(is_in_session, (FREEZE.0, "Freeze everything…"), "reckon freeze --reason REASON")) }
         }
+    }
+}
+
+/// Renders the receivers that are furthest behind.
+fn receivers(all: &[ReceiverView]) -> Markup {
+    let behind = |one: &&ReceiverView| (one.ledger.waiting, one.lag_seconds);
+    let mut shown: Vec<&ReceiverView> = all.iter().collect();
+    shown.sort_by_key(|one| Reverse(behind(one)));
+    let hidden = shown.len().saturating_sub(RECEIVERS_SHOWN);
+    html! {
+        @if all.is_empty() { p { "No merchant is connected." } }
+        ul.plain { @for one in shown.iter().take(RECEIVERS_SHOWN) { li { (receiver_text(one)) } } }
+        @if hidden > 0 { p { a href="/events" { "and " (count_noun(hidden, "merchant")) " less behind" } } }
     }
 }
 
