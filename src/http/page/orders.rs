@@ -1,11 +1,13 @@
-//! Writes about the whole: freeze and thaw, a read of the tree, and the sync of a manual daemon. Each
-//! has a form that says what it does, and is the same control request as its command.
+//! Writes about the whole: freeze and thaw, a read of the tree, the sync of a manual daemon, and the
+//! approval of a plan. Each has a form that says what it does, and is the same control request as its
+//! command.
 
 use axum::Extension;
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use crate::control::requests::{FreezeAll, Sync};
+use crate::control::requests::{ApprovePlan, FreezeAll, Sync};
+use crate::engine::protocol::approvals::{ApprovingPlan, PlanApprovalResult};
 use crate::engine::protocol::query::PlanQuery;
 use crate::http::page::guard::FormFields;
 use crate::http::page::respond::{PageResult, answer_of_write, ask, refusal};
@@ -13,9 +15,10 @@ use crate::http::page::visit::{PageVisit, form_status, show, show_with};
 use crate::model::holds::{FreezeRequest, FreezeResult, SyncResult};
 use crate::model::operator::reason_of;
 use crate::render::actions::freeze_result;
-use crate::render::page::forms::{FREEZE, RECONCILE, SYNC, THAW};
+use crate::render::approvals::plan_approval_result;
+use crate::render::page::forms::{APPROVE, FREEZE, RECONCILE, SYNC, THAW};
 use crate::render::page::frame::PageSection;
-use crate::render::page::orders::{self, REASON_PROBLEM};
+use crate::render::page::orders::{self, NOTHING_TO_APPROVE, REASON_PROBLEM};
 
 const HOME: &str = "/";
 const PLAN: &str = "/plan";
@@ -85,6 +88,38 @@ pub(super) async fn sync(visit: PageVisit, Extension(sent): Extension<FormFields
         SyncResult::Changed(_) => sync_form(&visit, Some(CHANGED)).await,
         SyncResult::Automatic => {
             Ok(refusal(StatusCode::CONFLICT, "Nothing to sync", orders::AUTOMATIC))
+        }
+    }
+}
+
+pub(super) async fn ask_approve(visit: PageVisit) -> PageResult {
+    approve_form(&visit, None).await
+}
+
+async fn approve_form(visit: &PageVisit, problem: Option<&str>) -> PageResult {
+    let plan = ask(&visit.control, PlanQuery).await?;
+    let inner = orders::approve(visit.session()?, &plan, problem);
+    Ok(show_with(visit, form_status(problem), (APPROVE.1, PageSection::Plan), inner))
+}
+
+/// Records the approval of the plan that the form showed.
+pub(super) async fn approve(
+    visit: PageVisit,
+    Extension(sent): Extension<FormFields>,
+) -> PageResult {
+    let checksum = sent.text(orders::CHECKSUM).to_owned();
+    // The engine takes the actor from the session.
+    let plan = ApprovingPlan { checksum, ceilings: Vec::new(), actor: String::new() };
+    let result = visit.write(ApprovePlan(plan)).await?;
+    match &result {
+        PlanApprovalResult::Approved { .. } => {
+            Ok(visit.respond_done(&plan_approval_result(&result), PLAN))
+        }
+        PlanApprovalResult::Nothing => {
+            Ok(refusal(StatusCode::CONFLICT, "Nothing to approve", NOTHING_TO_APPROVE))
+        }
+        PlanApprovalResult::Changed { .. } | PlanApprovalResult::Beyond { .. } => {
+            approve_form(&visit, Some(CHANGED)).await
         }
     }
 }

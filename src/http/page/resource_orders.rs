@@ -1,4 +1,5 @@
-//! Writes about one thing: suspend and resume a resource, and settle an intent in doubt.
+//! Writes about one thing: suspend and resume a resource, settle an intent in doubt, and approve the
+//! live accounts that an application's code opened.
 
 use axum::Extension;
 use axum::extract::Path;
@@ -9,19 +10,21 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 
 use crate::base::clock::{Clock, SystemClock};
 use crate::base::id::{IntentId, Key, RemoteId};
-use crate::control::requests::{Resolve, Suspend};
+use crate::control::requests::{Approve, Resolve, Suspend};
 use crate::engine::protocol::actions::{ManualResolution, ResolveResult};
-use crate::engine::protocol::query::{IntentsQuery, ResourceQuery};
+use crate::engine::protocol::query::{ApprovalsQuery, IntentsQuery, ResourceQuery};
 use crate::http::page::guard::FormFields;
-use crate::http::page::respond::{PageResult, ask};
+use crate::http::page::respond::{PageRefusal, PageResult, ask};
 use crate::http::page::visit::{PageVisit, form_status, not_found, show_with};
 use crate::model::operator::{SuspensionRequest, SuspensionResult, reason_of};
+use crate::model::state::credentials::LiveBinding;
 use crate::render::actions::suspension_result;
+use crate::render::approvals::approval_result;
 use crate::render::intents::resolve_result;
-use crate::render::page::forms::{RESUME, SETTLE, SUSPEND};
+use crate::render::page::forms::{CONFIRM, RESUME, SETTLE, SUSPEND};
 use crate::render::page::frame::PageSection;
 use crate::render::page::orders::REASON_PROBLEM;
-use crate::render::page::resource_orders::{self, UNTIL_PROBLEM, resource_page};
+use crate::render::page::resource_orders::{self, UNTIL_PROBLEM, binding_digest, resource_page};
 
 /// A moment as a field of a form has it, in UTC.
 const MOMENT_FORMS: [&str; 2] = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"];
@@ -158,5 +161,56 @@ fn resolution(sent: &FormFields) -> Result<ManualResolution, String> {
         "not-done" => Ok(ManualResolution::NotDone),
         "retry" => Ok(ManualResolution::Retry),
         _ => Err("Choose what happened.".to_owned()),
+    }
+}
+
+/// The answer to an approval of accounts that are not the present ones.
+const OTHER_ACCOUNTS: &str = "The accounts changed since you saw them, so nothing was recorded. These are the present ones: read them again.";
+
+pub(super) async fn ask_confirm(visit: PageVisit, parts: KeyPath) -> PageResult {
+    match waiting_binding(&visit, parts).await? {
+        Some(binding) => confirm_form(&visit, &binding, None),
+        None => Ok(nothing_waits(&visit)),
+    }
+}
+
+/// Returns the accounts of this merchant that wait for an approval.
+async fn waiting_binding(
+    visit: &PageVisit,
+    parts: KeyPath,
+) -> Result<Option<LiveBinding>, PageRefusal> {
+    let Some(key) = key_of(parts) else { return Ok(None) };
+    let waiting = ask(&visit.control, ApprovalsQuery).await?;
+    Ok(waiting.into_iter().find(|binding| binding.merchant == key))
+}
+
+fn nothing_waits(visit: &PageVisit) -> Response {
+    let text = "No accounts of this merchant wait for an approval.";
+    not_found(visit, PageSection::Resources, text)
+}
+
+fn confirm_form(visit: &PageVisit, binding: &LiveBinding, problem: Option<&str>) -> PageResult {
+    let inner = resource_orders::confirm(visit.session()?, binding, problem);
+    Ok(show_with(visit, form_status(problem), (CONFIRM.1, PageSection::Resources), inner))
+}
+
+/// Records the approval of the accounts that the form showed.
+pub(super) async fn confirm(
+    visit: PageVisit,
+    parts: KeyPath,
+    Extension(sent): Extension<FormFields>,
+) -> PageResult {
+    let Some(binding) = waiting_binding(&visit, parts).await? else {
+        return Ok(nothing_waits(&visit));
+    };
+    if sent.text(resource_orders::BINDING) != binding_digest(&binding) {
+        return confirm_form(&visit, &binding, Some(OTHER_ACCOUNTS));
+    }
+    let key = binding.merchant.clone();
+    match visit.write(Approve(binding)).await? {
+        Some(approval) => {
+            Ok(visit.respond_done(&approval_result(&approval, true), &resource_page(&key)))
+        }
+        None => Ok(nothing_waits(&visit)),
     }
 }

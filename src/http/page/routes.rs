@@ -24,7 +24,9 @@ use crate::http::page::respond::{self, ITEMS_SHOWN, PageResult, ask, ask_local};
 use crate::http::page::visit::{PageVisit, show};
 use crate::http::page::{audit, entry, events, graph, guard, orders, resource_orders, resources};
 use crate::render::page::assets::{PAGE_SCRIPT, STYLE_SHEET};
-use crate::render::page::forms::{FREEZE, RECONCILE, RESUME, SETTLE, SUSPEND, SYNC, THAW};
+use crate::render::page::forms::{
+    APPROVE, CONFIRM, FREEZE, RECONCILE, RESUME, SETTLE, SUSPEND, SYNC, THAW,
+};
 use crate::render::page::frame::PageSection;
 use crate::render::page::overview::OverviewParts;
 
@@ -58,16 +60,18 @@ pub(crate) fn routes<S: Clone + Send + Sync + 'static>(control: Control) -> Rout
 pub(crate) fn writing_routes<S: Clone + Send + Sync + 'static>(control: Control) -> Router<S> {
     let session = middleware::from_fn_with_state(control.clone(), guard::session_only);
     let (suspend, resume) = (order_route(SUSPEND.0), order_route(RESUME.0));
-    let settle = format!("{}/{{id}}", SETTLE.0);
+    let (settle, confirm) = (format!("{}/{{id}}", SETTLE.0), order_route(CONFIRM.0));
     let writes = Router::new()
         .route("/leave", get(async || Redirect::to("/")).post(entry::leave))
         .route(FREEZE.0, get(orders::ask_freeze).post(orders::freeze))
         .route(THAW.0, get(orders::ask_thaw).post(orders::thaw))
         .route(RECONCILE.0, get(orders::ask_reconcile).post(orders::reconcile))
         .route(SYNC.0, get(orders::ask_sync).post(orders::sync))
+        .route(APPROVE.0, get(orders::ask_approve).post(orders::approve))
         .route(&suspend, get(resource_orders::ask_suspend).post(resource_orders::suspend))
         .route(&resume, get(resource_orders::ask_resume).post(resource_orders::resume))
         .route(&settle, get(resource_orders::ask_settle).post(resource_orders::settle))
+        .route(&confirm, get(resource_orders::ask_confirm).post(resource_orders::confirm))
         .layer(session);
     let entrance = Router::new()
         .route(ENTER_PATH, get(entry::without_link).post(entry::enter))

@@ -14,11 +14,13 @@ pub const FREEZE: (&str, &str) = ("/do/freeze", "Freeze everything");
 pub const THAW: (&str, &str) = ("/do/thaw", "Thaw");
 pub const RECONCILE: (&str, &str) = ("/do/reconcile", "Reconcile now");
 pub const SYNC: (&str, &str) = ("/do/sync", "Send the plan");
+pub const APPROVE: (&str, &str) = ("/do/approve", "Approve the plan");
 
 /// Beginnings of the forms' addresses, with their titles.
 pub const SUSPEND: (&str, &str) = ("/do/suspend", "Suspend");
 pub const RESUME: (&str, &str) = ("/do/resume", "Resume");
 pub const SETTLE: (&str, &str) = ("/do/settle", "Settle an intent");
+pub const CONFIRM: (&str, &str) = ("/do/confirm", "Approve live accounts");
 
 /// A form that a person confirms.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use crate::engine::protocol::pages::PlanPart;
 use crate::engine::protocol::views::StepView;
 use crate::model::manifest::TreeState;
 use crate::model::state::drift::FieldChange;
-use crate::render::page::forms::{RECONCILE, SYNC, order};
+use crate::render::page::forms::{APPROVE, RECONCILE, SYNC, order};
 use crate::render::page::parts::{
     address, command, key_link, paging, resource_link, sentence, state,
 };
@@ -42,6 +42,10 @@ pub fn page(plan: &PlanPart, awaits_sync: bool, is_in_session: bool) -> Markup {
         h2 { "Whole plan" }
         p { "With field changes of all steps, and the checksum that an approval names:" }
         (command("reckon plan"))
+        @if is_in_session && plan.total > 0 {
+            p { "An approval lets what exceeds a limit pass, once, with at most the amounts of this plan." }
+            (order(true, (APPROVE.0, "Approve this plan…"), ""))
+        }
     }
 }
 
@@ -89,7 +93,7 @@ fn changes(changes: &[FieldChange]) -> Markup {
     html! {
         details {
             summary { (count_noun(changes.len(), "field")) " changed" }
-            div.scroll { table {
+            div.scroll tabindex="0" { table {
                 thead { tr { th scope="col" { "Field" } th scope="col" { "Before" } th scope="col" { "After" } } }
                 tbody { @for one in changes {
                     tr { th scope="row" { (clean(&one.path)) } td { (value(&one.before)) } td { (value(&one.after)) } }

@@ -13,7 +13,7 @@ use crate::kinds::planning::step::MERCHANT;
 use crate::model::plan::Standing;
 use crate::model::state::health::{Condition, ConditionStatus};
 use crate::render::page::audit::table;
-use crate::render::page::forms::{RESUME, SUSPEND, order, order_path};
+use crate::render::page::forms::{CONFIRM, RESUME, SUSPEND, order, order_path};
 use crate::render::page::graph::graph_path;
 use crate::render::page::parts::{
     address, command, facts, key_link, sentence, short_link, state, time,
@@ -22,6 +22,9 @@ use crate::render::resource::describe::{action_meaning, flat_facts};
 use crate::render::words::{clean, file_place, format_amount, resource_key};
 use crate::store::audit::AuditTrail;
 
+/// The reason of a merchant whose accounts, or an application whose submission, a person approves.
+const AWAITS_APPROVAL: &str = "AwaitsApproval";
+
 /// Returns the page of a resource, with its newest records.
 pub fn page(context: &ResourceContext, trail: &AuditTrail, is_in_session: bool) -> Markup {
     let item = &context.resource;
@@ -29,6 +32,7 @@ pub fn page(context: &ResourceContext, trail: &AuditTrail, is_in_session: bool) 
         div #summary data-live {
             p { (state(item.ready, if item.ready { "Ready" } else { &item.reason })) " " (sentence(&item.message)) }
             @if !item.ready { (advice(item)) }
+            (approval(item, is_in_session))
             (suspension(item, is_in_session))
             (summary(item))
             (conditions(&item.conditions))
@@ -46,6 +50,17 @@ pub(super) fn advice(item: &ResourceView) -> Markup {
     html! {
         @for step in &item.next { p { (clean(&step.purpose)) ": " (command(&step.command)) } }
         @if item.next.is_empty() { (command(&format!("reckon describe {name}"))) }
+    }
+}
+
+/// Returns the way to approve the live accounts of a merchant that waits for it.
+fn approval(item: &ResourceView, is_in_session: bool) -> Markup {
+    let awaits = item.reason == AWAITS_APPROVAL && item.kind == MERCHANT && is_in_session;
+    let key = resource_key(&item.kind, &item.namespace, &item.name).parse();
+    html! {
+        @if let (true, Ok(key)) = (awaits, key) {
+            (order(true, (&order_path(CONFIRM, &key), "Approve its accounts…"), ""))
+        }
     }
 }
 
@@ -93,7 +108,7 @@ fn summary(item: &ResourceView) -> Markup {
 fn conditions(conditions: &[Condition]) -> Markup {
     html! {
         h2 { "Conditions" }
-        div.scroll { table {
+        div.scroll tabindex="0" { table {
             thead { tr {
                 th scope="col" { "Condition" } th scope="col" { "Status" } th scope="col" { "Since" }
                 th scope="col" { "Why" }

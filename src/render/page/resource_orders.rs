@@ -1,13 +1,19 @@
-//! Forms of writes about one thing: suspend and resume a resource, and settle an intent in doubt.
+//! Forms of writes about one thing: suspend and resume a resource, settle an intent in doubt, approve
+//! the live accounts of a merchant.
 
 use maud::{Markup, html};
 
+use crate::base::hash::sha256;
 use crate::base::id::Key;
 use crate::control::page_sessions::SessionView;
 use crate::engine::protocol::actions::ResolveResult;
 use crate::engine::protocol::intents::IntentView;
+use crate::model::state::credentials::LiveBinding;
+use crate::render::approvals::live_binding;
 use crate::render::intents::resolve_result;
-use crate::render::page::forms::{ActionForm, RESUME, SETTLE, SUSPEND, order_path, reason_field};
+use crate::render::page::forms::{
+    ActionForm, CONFIRM, RESUME, SETTLE, SUSPEND, order_path, reason_field,
+};
 use crate::render::page::intents::facts_of;
 use crate::render::page::parts::{key_link, key_path};
 
@@ -15,6 +21,8 @@ use crate::render::page::parts::{key_link, key_path};
 pub const UNTIL: &str = "until";
 pub const OUTCOME: &str = "outcome";
 pub const OBJECT: &str = "object";
+/// The accounts that were shown, as a digest.
+pub const BINDING: &str = "binding";
 pub const UNTIL_PROBLEM: &str = "The end is no moment in the future. Write it in UTC, such as `2026-11-30T12:00`, or leave it out.";
 
 /// Returns the address of a resource's page.
@@ -49,6 +57,25 @@ pub fn resume(session: &SessionView, key: &Key) -> Markup {
     let (action, back, problem) = (action.as_str(), back.as_str(), None);
     ActionForm { action, session, problem, effects, fields: html! {}, button: "Resume", back }
         .html()
+}
+
+/// Shows the accounts that the approval binds for real money.
+pub fn confirm(session: &SessionView, binding: &LiveBinding, problem: Option<&str>) -> Markup {
+    let key = &binding.merchant;
+    let effects = html! {
+        p { (key_link(key)) }
+        pre { (live_binding(binding)) }
+        p { "Compare name and public keys with what underwriting gave you. From the approval on, the daemon uses these accounts for everything of this merchant." }
+    };
+    let fields = html! { input type="hidden" name=(BINDING) value=(binding_digest(binding)); };
+    let (action, back) = (order_path(CONFIRM, key), key_path(key));
+    let (action, back, button) = (action.as_str(), back.as_str(), "Approve these accounts");
+    ActionForm { action, session, problem, effects, fields, button, back }.html()
+}
+
+/// Returns a digest of accounts, by which a form names those that it showed.
+pub fn binding_digest(binding: &LiveBinding) -> String {
+    sha256(live_binding(binding).as_bytes()).to_string()
 }
 
 /// Shows an intent's evidence beside the outcomes to choose from.

@@ -24,10 +24,15 @@ fn the_forms_of_a_session_keep_the_rules_and_show_their_value_alone() {
         json!({"id": "i-000012", "key": "Invoice/default/jane", "effect": HOSTILE, "state": "held", "attempts": 2,
         "reason": HOSTILE, "source_id": HOSTILE, "mark": HOSTILE, "at": HOSTILE}),
     );
+    let live = of(
+        json!({"merchant": "Merchant/default/acme", "application": "MerchantApplication/default/acme",
+        "generation": 1, "mode": "live", "name": HOSTILE, "public_keys": ["m_1"]}),
+    );
     let hostile = Some(HOSTILE);
     for (action, inner) in [
         ("/do/freeze", orders::freeze(&session, hostile)),
         ("/do/suspend/Invoice/default/jane", resource_orders::suspend(&session, &key, hostile)),
+        ("/do/confirm/Merchant/default/acme", resource_orders::confirm(&session, &live, hostile)),
         ("/do/settle/i-000012", resource_orders::settle(&session, &item, hostile)),
     ] {
         let html = check(action, inner);

@@ -7,8 +7,11 @@ use super::*;
 use crate::base::id::Key;
 use crate::control::protocol::CONTROL_PATH;
 use crate::engine::protocol::actions::{ManualResolution, ResolveIntent, ResolveResult};
+use crate::engine::protocol::approvals::{ApproveLive, ApprovingPlan, PlanApprovalResult};
 use crate::engine::protocol::input::{EngineCommand, EngineInput};
 use crate::model::holds::{FreezeResult, SyncGrant, SyncResult};
+use crate::model::operator::PlanApproval;
+use crate::model::state::credentials::{BindingApproval, LiveBinding};
 
 const ORIGIN: (&str, &str) = ("origin", "http://localhost:8780");
 const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
@@ -24,6 +27,9 @@ struct Page {
 
 /// Answers as an engine with one intent that needs a person.
 fn answer_to_page(question: EngineQuery) -> Reply {
+    if question == EngineQuery::Approvals {
+        return Reply::Approvals(vec![accounts()]);
+    }
     if question != EngineQuery::Intents {
         return answer_to(question);
     }
@@ -35,7 +41,33 @@ fn answer_to_page(question: EngineQuery) -> Reply {
 }
 
 /// Answers as an engine over an empty state whose plan has the checksum `5e1f`.
+/// Accounts that wait for an approval.
+fn accounts() -> LiveBinding {
+    let value = json!({"merchant": "Merchant/default/acme", "application": "MerchantApplication/default/acme",
+        "generation": 1, "mode": "live", "name": "Harbor Books", "public_keys": ["m_live"]});
+    serde_json::from_value(value).unwrap()
+}
+
+fn approval_of(plan: ApprovingPlan) -> PlanApprovalResult {
+    if plan.checksum != "5e1f" {
+        return PlanApprovalResult::Changed { checksum: "5e1f".to_owned() };
+    }
+    let ApprovingPlan { checksum, actor, .. } = plan;
+    let (ceilings, steps, at) = (Vec::new(), Vec::new(), DateTime::UNIX_EPOCH);
+    let approved_by = vec![actor.clone()];
+    let id = "a".to_owned();
+    let approval = PlanApproval { id, checksum, ceilings, steps, actor, at, signed: None };
+    PlanApprovalResult::Approved { approval: Box::new(approval), approved_by, approvers: 2 }
+}
+
 fn answer_to_command(command: EngineCommand) -> Reply {
+    if let EngineCommand::ApprovePlan(plan) = command {
+        return Reply::PlanApproved(Box::new(approval_of(plan)));
+    }
+    if let EngineCommand::ApproveLive(ApproveLive { binding, actor }) = command {
+        let at = DateTime::UNIX_EPOCH;
+        return Reply::Approved(Some(Box::new(BindingApproval { binding, at, actor })));
+    }
     let key: Key = "Invoice/jane".parse().unwrap();
     if let EngineCommand::Sync(checksum, actor) = command {
         let grant = SyncGrant { tree: String::new(), actor, at: DateTime::UNIX_EPOCH };
@@ -254,6 +286,47 @@ async fn only_the_plan_that_was_shown_is_sent() {
     assert_eq!(page.send(post("/do/sync", &headers, &body(""))).await.status, 409);
     let sent = [r#"Sync("0000", "uid 7")"#, r#"Sync("5e1f", "uid 7")"#];
     assert_eq!(*page.commands.lock(), sent);
+}
+
+#[tokio::test]
+async fn only_the_plan_that_was_shown_is_approved() {
+    let page = Page::new();
+    let (cookie, form) = page.enter().await;
+    let headers = [ORIGIN, FORM, ("cookie", cookie.as_str())];
+    let shown = page.get("/do/approve", &cookie).await.body;
+    assert!(shown.contains("name=\"checksum\" value=\"5e1f\""), "{shown}");
+    let body = |checksum: &str| format!("form_token={form}&checksum={checksum}");
+    for old in ["0000", ""] {
+        let changed = page.send(post("/do/approve", &headers, &body(old))).await;
+        assert!(changed.status == 409 && changed.body.contains("nothing was recorded"));
+    }
+    assert_eq!(page.send(post("/do/approve", &headers, &body("5e1f"))).await.status, 303);
+    let next = page.get("/intents", &cookie).await.body;
+    assert!(next.contains("approved by uid 7") && next.contains("1 more person must"), "{next}");
+    let commands = page.commands.lock();
+    assert!(commands.iter().all(|one| one.contains(r#"actor: "uid 7""#)), "{commands:?}");
+}
+
+#[tokio::test]
+async fn only_the_accounts_that_were_shown_are_approved() {
+    let page = Page::new();
+    let (cookie, form) = page.enter().await;
+    let headers = [ORIGIN, FORM, ("cookie", cookie.as_str())];
+    let path = "/do/confirm/Merchant/default/acme";
+    assert_eq!(page.get("/do/confirm/Merchant/default/other", &cookie).await.status, 404);
+    let shown = page.get(path, &cookie).await.body;
+    assert!(shown.contains("Harbor Books") && shown.contains("m_live"), "{shown}");
+    let (_, digest) = shown.split_once("name=\"binding\" value=\"").expect(&shown);
+    let digest = digest.split('"').next().unwrap();
+    let body = |digest: &str| format!("form_token={form}&binding={digest}");
+    for other in ["", "0000"] {
+        let changed = page.send(post(path, &headers, &body(other))).await;
+        assert!(changed.status == 409 && changed.body.contains("nothing was recorded"));
+    }
+    assert_eq!(*page.commands.lock(), Vec::<String>::new());
+    assert_eq!(page.send(post(path, &headers, &body(digest))).await.status, 303);
+    let commands = page.commands.lock();
+    assert!(commands[0].contains("ApproveLive(") && commands[0].contains(r#"actor: "uid 7""#));
 }
 
 #[tokio::test]
