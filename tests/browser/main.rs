@@ -2,7 +2,8 @@
 //!
 //! Of the sandbox: hosted fields on a page of another origin, sign-up, consent, portal and mailbox (`pages.py`). Of
 //! the daemon: the page on which a payer gives the details of a saved method (`intake.py`), and the page for operators
-//! (`operator_page.py`). All need Chromium and a Python with selenium, which `.ci/run` installs and names in `RECKON_BROWSER`.
+//! (`operator_page.py`). All need Chromium, a Python with selenium and axe-core, which `.ci/run` installs and names in
+//! `RECKON_BROWSER` and `RECKON_AXE`.
 #![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
 use libtest_mimic::{Arguments, run};
@@ -60,6 +61,7 @@ fn cards_and_people_go_through_every_page() -> Result<(), String> {
 }
 
 fn python() -> Result<OsString, String> {
+    named("RECKON_AXE", "the file axe.min.js of axe-core")?;
     named("RECKON_BROWSER", "a Python with selenium, beside Chromium")
 }
 

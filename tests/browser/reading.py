@@ -1,6 +1,11 @@
-"""Checks that a page can be read and used: its widths, colours, labels, controls, and the frame of an e-mail in it."""
+"""Checks that a page can be read and used: its widths, colours, labels, controls, and the frame of an e-mail in it.
+
+The environment variable RECKON_AXE names the file `axe.min.js` of axe-core, which checks each page as well.
+"""
 
 import base64
+import os
+import pathlib
 
 from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.support.ui import WebDriverWait
@@ -52,6 +57,16 @@ TOO_WIDE = """
 CUT = """
   var inside = arguments[0].contentDocument.documentElement;
   return Math.ceil(inside.getBoundingClientRect().height) - arguments[0].clientHeight;"""
+# What axe-core finds wrong: rule, severity, and the first elements.
+AXE = pathlib.Path(os.environ["RECKON_AXE"]).read_text()
+VIOLATIONS = """
+  var done = arguments[0];
+  axe.run(document, {resultTypes: ["violations"], iframes: false}).then(function (found) {
+    done(found.violations.map(function (one) {
+      return [one.impact, one.id, one.nodes.slice(0, 3).map(function (node) { return node.html.slice(0, 120); })];
+    }));
+  }, function (error) { done([["critical", String(error), []]]); });"""
+
 
 def wait(page, condition, what):
     # A live part is replaced while it is read: it is read again.
@@ -86,7 +101,15 @@ def seen_at(page, pictures, name, wide, frame):
     for fault in [SMALL, NAMELESS]:
         found = page.execute_script(fault)
         assert found == [], (name, found)
+    accessible(page, name)
     tall = page.execute_script("return document.documentElement.scrollHeight")
     whole = page.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": {
         "x": 0, "y": 0, "width": wide, "height": min(tall, 8000), "scale": 1}})
     (pictures / (name + ".png")).write_bytes(base64.b64decode(whole["data"]))
+
+
+def accessible(page, name):
+    """Checks a page with axe-core."""
+    page.execute_script(AXE)
+    found = page.execute_async_script(VIOLATIONS)
+    assert found == [], (name, found)

@@ -96,7 +96,7 @@ fn hook_run(run: &EventRun) -> Markup {
 
 fn actions(actions: &[EventAction]) -> Markup {
     html! {
-        div.scroll { table {
+        div.scroll tabindex="0" { table {
             thead { tr {
                 th scope="col" { "Action" } th scope="col" { "Name" } th scope="col" { "State" }
                 th scope="col" { "Effects" }

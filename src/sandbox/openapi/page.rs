@@ -145,7 +145,7 @@ fn row(depth: usize, name: &str, schema: &Value, required: bool, meaning: &str) 
 fn table(title: &str, rows: &[Markup]) -> Markup {
     html! {
         @if !rows.is_empty() {
-            div.scroll {
+            div.scroll tabindex="0" {
                 table {
                     caption { (title) }
                     thead { tr { th { "Name" } th { "Holds" } th { "Needed" } th { "Meaning" } } }
