@@ -5,6 +5,7 @@
 use std::fmt;
 use std::io::{self, IsTerminal};
 
+use console::Term;
 use tracing::{Event, Subscriber};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::format::Writer;
@@ -46,15 +47,20 @@ fn format(cli: &Cli) -> LogFormat {
 /// Lines for people: a time and a sentence.
 #[derive(Debug)]
 struct TextLines {
-    screen: Screen,
+    color: bool,
     /// True for the time of day alone, false for date and time.
     is_short: bool,
 }
 
 impl TextLines {
     fn for_stderr() -> Self {
-        let color = print::is_colored(&io::stderr());
-        Self { screen: Screen { color, width: None }, is_short: io::stderr().is_terminal() }
+        Self { color: print::is_colored(&io::stderr()), is_short: io::stderr().is_terminal() }
+    }
+
+    /// Returns the screen with its present width.
+    fn screen(&self) -> Screen {
+        let width = Term::stderr().size_checked().map(|(_, columns)| usize::from(columns));
+        Screen { color: self.color, width: width.filter(|_| self.is_short) }
     }
 
     fn time(&self) -> String {
@@ -78,7 +84,7 @@ where
         let mut fields = LogFields::default();
         event.record(&mut fields);
         let about = event.metadata();
-        let line = log::line(about.target(), *about.level(), &fields, self.screen);
+        let line = log::line(about.target(), *about.level(), &fields, self.screen());
         writeln!(writer, "{}  {line}", self.time())
     }
 }

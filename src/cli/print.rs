@@ -1,5 +1,6 @@
 //! Output of commands: results go to standard output, everything else to standard error.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io::{IsTerminal, Write};
@@ -20,7 +21,7 @@ use crate::render::diagnostic::OutputStyle;
 use crate::render::progress::without_bar;
 use crate::render::reports::findings::ReportFindings;
 use crate::render::reports::{annotations, junit, sarif};
-use crate::render::words::Screen;
+use crate::render::words::{Screen, fit_lines};
 
 /// Columns at which diagnostics are wrapped.
 const WIDTH: usize = 100;
@@ -75,7 +76,7 @@ impl Printer {
             form,
             screen: Screen { color, width },
             interactive: io::stdin().is_terminal() && io::stderr().is_terminal(),
-            width: WIDTH,
+            width: width.map_or(WIDTH, |width| width.min(WIDTH)),
             report: None,
             details: false,
         }
@@ -87,6 +88,11 @@ impl Printer {
         OutputStyle { color, unicode: true, width: self.width }
     }
 
+    /// Returns a printer that breaks no line: for documents, scripts and other texts to copy.
+    pub(crate) fn verbatim(self) -> Self {
+        Self { screen: Screen { width: None, ..self.screen }, ..self }
+    }
+
     /// Prints a result: `value` for programs, `text` for people.
     pub(crate) fn result<T: Serialize>(
         self,
@@ -94,7 +100,8 @@ impl Printer {
         text: impl FnOnce() -> String,
     ) -> CommandResult<()> {
         match self.form {
-            Output::Text | Output::Markdown => self.text(&text()),
+            Output::Text => self.text(&fitted(&text(), self.screen.width)),
+            Output::Markdown => self.text(&text()),
             Output::Json => self.text(&render::json(value)),
             Output::Yaml => self.text(&render::yaml(value)),
         }
@@ -221,8 +228,14 @@ impl Write for Stderr {
 
 /// Prints a message to standard error, whatever form results have.
 pub(crate) fn print_note(text: &str) {
+    let text = fitted(text, Term::stderr().size_checked().map(|(_, columns)| columns.into()));
     // A closed standard error cannot show an error either.
     drop(without_bar(|| writeln!(anstream::stderr(), "{text}")));
+}
+
+/// Returns text whose lines fit a terminal of this width.
+fn fitted(text: &str, width: Option<usize>) -> Cow<'_, str> {
+    width.map_or(Cow::Borrowed(text), |width| Cow::Owned(fit_lines(text, width)))
 }
 
 /// Ignores a broken pipe: its reader has seen enough.

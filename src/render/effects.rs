@@ -5,22 +5,33 @@ use std::collections::BTreeMap;
 use crate::engine::protocol::actions::{EffectReport, EffectVerb};
 use crate::engine::protocol::views::MoneyView;
 use crate::engine::queries::scoped::sum_money;
+use crate::render::log::{LinePart, join_parts, verb_style};
 use crate::render::table::{Column, Line, push_table};
-use crate::render::words::{Screen, clean, money_text, push_line, resource_key, to_second};
+use crate::render::words::{
+    Screen, clean, file_place, money_text, push_line, resource_key, to_second,
+};
 
-/// Renders one effect: `12:34:56Z created Invoice/jane 10.00 USD invoiced (test) inv_1`.
-pub fn effect_line(happened: &EffectReport) -> String {
-    let EffectReport { at, verb, remote_id, refusal, money: moves, .. } = happened;
+/// Renders one effect, as the daemon's log does: time, verb, resource, money, id and place.
+pub fn effect_line(happened: &EffectReport, screen: Screen) -> String {
+    let EffectReport { at, verb, remote_id, refusal, money: moves, cause, .. } = happened;
     let key = &happened.key;
     let name = resource_key(key.kind.as_str(), key.namespace.as_str(), key.name.as_str());
-    let mut parts = vec![to_second(at), verb.word().to_owned(), name];
-    if happened.verb == EffectVerb::Prepared {
-        parts.push(format!("({})", clean(&happened.effect)));
-    }
-    parts.extend(moves.iter().map(money_text));
-    parts.extend(remote_id.iter().map(|id| clean(id)));
-    parts.extend(refusal.iter().map(|why| format!("({})", clean(why))));
-    parts.join(" ")
+    let prepared =
+        (*verb == EffectVerb::Prepared).then(|| format!("({})", clean(&happened.effect)));
+    let moves: Vec<String> = moves.iter().map(money_text).collect();
+    let refusal = refusal.as_ref().map(|why| format!("({})", clean(why)));
+    let actor = cause.actor.as_ref().map(|actor| format!("by {}", clean(actor)));
+    let parts = [
+        LinePart::word(verb.word(), verb_style(verb.word())),
+        LinePart::plain(name),
+        LinePart::plain(prepared.unwrap_or_default()),
+        LinePart::plain(moves.join(", ")),
+        LinePart::plain(refusal.unwrap_or_default()),
+        LinePart::plain(remote_id.as_deref().map(clean).unwrap_or_default()),
+        LinePart::plain(actor.unwrap_or_default()),
+        LinePart::dim(file_place(cause.file.as_deref(), cause.line).unwrap_or_default()),
+    ];
+    format!("{}  {}", to_second(at), join_parts(&parts, screen))
 }
 
 /// Renders the closing table, a row for each kind and a column for each outcome, and the summary; the
@@ -133,8 +144,8 @@ mod tests {
     #[test]
     fn each_effect_is_one_line_and_the_sum_counts_each_once() {
         let one = happened("i-1", "created", Some(1000));
-        let text = "12:34:56Z created Invoice/jane 10.00 USD invoiced (test) inv_1";
-        assert_eq!(effect_line(&one), text);
+        let text = "12:34:56Z  created   Invoice/jane  10.00 USD invoiced (test)  inv_1  specs/jane.yaml:3";
+        assert_eq!(effect_line(&one, Screen::PLAIN), text);
         let done = [
             happened("i-2", "in_doubt", None),
             one,

@@ -69,8 +69,16 @@ pub fn problem(problem: &PlacedIssue) -> String {
 fn step_block(out: &mut String, plan: &PlanView, step: &StepView, screen: Screen) {
     let (symbol, style) = symbol(step);
     let name = resource_key(&step.kind, &step.namespace, &step.name);
-    let head = screen.paint(style, &format!("{symbol} {name}"));
-    push_line!(out, "{head}  {}", clean(&step.message));
+    let head = format!("{symbol} {name}");
+    let message = clean(&step.message);
+    let length = head.chars().count().saturating_add(message.chars().count()).saturating_add(2);
+    let head = screen.paint(style, &head);
+    if screen.width.is_none_or(|width| length <= width) {
+        push_line!(out, "{head}  {message}");
+    } else {
+        push_line!(out, "{head}");
+        out.push_str(&words::wrap_indented(&step.message, 4, screen));
+    }
     let place = file_place(step.file.as_deref(), step.line);
     let about: Vec<String> =
         place.into_iter().chain(step.money.iter().map(words::money_text)).collect();

@@ -24,6 +24,8 @@ const LABEL_WIDTH: usize = 11;
 const RESOURCES_SHOWN: usize = 8;
 const PROBLEMS_SHOWN: usize = 5;
 const NEXT_SHOWN: usize = 6;
+/// Columns of a resource's line beside its name, reason and place.
+const SYMBOL_AND_GAPS: usize = 6;
 /// Reason of a resource that only waits for another one.
 const WAITS_FOR: &str = "WaitsFor";
 
@@ -228,7 +230,10 @@ fn not_ready(out: &mut String, status: &StatusView, screen: Screen) {
             .paint(standing::style(item.standing), &format!("{name}  {}", clean(&item.reason)));
         let place = file_place(item.file.as_deref(), item.line).unwrap_or_default();
         let symbol = standing::symbol(item.standing, screen);
-        push_line!(out, "{}", format!("{symbol} {head}  {}", screen.dim(&place)).trim_end());
+        let length = [&name, &item.reason, &place].map(|part| part.chars().count()).iter().sum();
+        let fits = screen.width.is_none_or(|width| SYMBOL_AND_GAPS.saturating_add(length) <= width);
+        let gap = if fits { "  " } else { "\n    " };
+        push_line!(out, "{}", format!("{symbol} {head}{gap}{}", screen.dim(&place)).trim_end());
         out.push_str(&wrap_indented(&item.message, 4, screen));
     }
     let overview = &status.overview;

@@ -1,7 +1,7 @@
 //! Tables without borders: left or right aligned, and fitted to the width of a terminal.
 //!
 //! A table that is too wide first loses its dispensable columns, the last one first. Then the texts
-//! of its elastic column are shortened in the middle, so that both ends of a name can be read.
+//! of its elastic columns are shortened in the middle, so that both ends of a name can be read.
 
 use comfy_table::{CellAlignment, ColumnConstraint, Table, presets};
 use owo_colors::Style;
@@ -115,13 +115,14 @@ fn fit(columns: &[Column], lines: &mut [Line], width: Option<usize>) -> Vec<bool
             *one = false;
         }
     }
-    let Some(at) = columns.iter().position(|one| one.fitting == Fitting::Elastic) else {
-        return shown;
-    };
-    let present = widths.get(at).copied().map_or(0, usize::from);
-    let most = present.saturating_sub(total(&shown).saturating_sub(width)).max(ELASTIC_MIN);
-    for cell in lines.iter_mut().filter_map(|line| line.cells.get_mut(at)) {
-        *cell = shorten(cell, most);
+    let mut excess = total(&shown).saturating_sub(width);
+    for (at, _) in columns.iter().enumerate().filter(|(_, one)| one.fitting == Fitting::Elastic) {
+        let present = widths.get(at).copied().map_or(0, usize::from);
+        let most = present.saturating_sub(excess).max(ELASTIC_MIN.min(present));
+        excess = excess.saturating_sub(present.saturating_sub(most));
+        for cell in lines.iter_mut().filter_map(|line| line.cells.get_mut(at)) {
+            *cell = shorten(cell, most);
+        }
     }
     shown
 }

@@ -38,7 +38,7 @@ pub fn reconciled(
 ) -> String {
     let mut out = String::new();
     for one in done {
-        push_line!(out, "{}", effects::effect_line(one));
+        push_line!(out, "{}", effects::effect_line(one, screen));
     }
     out.push_str(&effects::applied(done, screen));
     if let Some(view) = named {

@@ -247,6 +247,28 @@ pub(super) fn wrap_indented(text: &str, indent: usize, screen: Screen) -> String
     out
 }
 
+/// Columns by which a line that goes on below is indented beyond its beginning.
+const CONTINUED_BY: usize = 4;
+
+/// Breaks the lines that are longer than `width` columns between two words; a line goes on below,
+/// indented. Colours take no columns.
+pub fn fit_lines(text: &str, width: usize) -> String {
+    let fitted = text.split_inclusive('\n').map(|line| {
+        let body = line.trim_end_matches('\n');
+        let indent = body.len().saturating_sub(body.trim_start_matches(' ').len());
+        let indent = " ".repeat(indent.saturating_add(CONTINUED_BY));
+        let options = textwrap::Options::new(width)
+            .subsequent_indent(&indent)
+            .break_words(false)
+            .word_separator(textwrap::WordSeparator::AsciiSpace)
+            .word_splitter(textwrap::WordSplitter::NoHyphenation)
+            .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
+        let end = if line.ends_with('\n') { "\n" } else { "" };
+        format!("{}{end}", textwrap::wrap(body, options).join("\n"))
+    });
+    fitted.collect()
+}
+
 /// Units, largest first; a number is shown in the first of which it has at least ten.
 const BYTE_UNITS: [(u32, &str); 3] = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
 
@@ -265,6 +287,22 @@ mod tests {
 
     use super::*;
     use crate::base::id::Mode;
+
+    #[test]
+    fn long_lines_break_between_words_and_short_ones_stay() {
+        let text = "short\n\n  the first words, `reckon link SavedMethod/noor-card` and more\nlast";
+        assert_eq!(
+            fit_lines(text, 30),
+            "short\n\n  the first words, `reckon\n      link\n      SavedMethod/noor-card`\n      and more\nlast"
+        );
+        assert_eq!(
+            fit_lines("a-very-long-word-alone stays", 10),
+            "a-very-long-word-alone\n    stays"
+        );
+        let painted = "\u{1b}[31mten letters\u{1b}[0m here";
+        assert_eq!(fit_lines(painted, 16), painted, "colours take no columns");
+        assert_eq!(fit_lines("NAME   READY\n", 40), "NAME   READY\n");
+    }
 
     #[test]
     fn text_from_outside_cannot_steer_a_terminal() {

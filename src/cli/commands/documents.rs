@@ -138,7 +138,7 @@ pub(crate) fn schema(args: &SchemaArgs, out: Printer) -> CommandResult {
         Some(kind) => header::of_kind(kind_row(kind)?),
         None => header::document(KINDS),
     };
-    out.finish(&schema, || render::json(&schema))
+    out.verbatim().finish(&schema, || render::json(&schema))
 }
 
 /// Returns the kind of this name, in any case.

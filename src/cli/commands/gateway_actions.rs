@@ -80,7 +80,7 @@ pub(crate) async fn get(setup: &Context, args: &GatewayGetArgs) -> CommandResult
     let showing = parse_read(name, args)?;
     let shown = setup.send(ServiceRead(showing)).await?;
     let body = shown.map_err(|why| CommandFailure::environment("reckon::gateway::get", why))?;
-    setup.out.finish(&body, || render::json(&body))
+    setup.out.verbatim().finish(&body, || render::json(&body))
 }
 
 fn list_reads() -> String {

@@ -76,7 +76,7 @@ fn finish(setup: &Context, args: &NewArgs, made: NewOutput) -> CommandResult {
     if let Some(file) = &args.file {
         create(file, &made.text)?;
     }
-    setup.out.finish(&made, || match &made.file {
+    setup.out.verbatim().finish(&made, || match &made.file {
         None => made.text.clone(),
         Some(file) => format!("made {}: {}", file.display(), made.documents.join(", ")),
     })

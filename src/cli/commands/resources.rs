@@ -7,7 +7,6 @@ use serde::Serialize;
 
 use crate::base::clock::{Clock, SystemClock};
 use crate::base::id::{IntentId, Key};
-use crate::cli::args::output::Output;
 use crate::cli::args::reading::ResourceArgs;
 use crate::cli::args::resources::{
     DismissArgs, IntentsArgs, IntentsCommand, ResolveArgs, ResumeArgs, SuspendArgs,
@@ -44,11 +43,8 @@ pub(crate) async fn status(setup: &Context) -> CommandResult {
     let answer = session.ask(StatusQuery).await;
     let status = session.end(setup, answer).await?;
     let exit = status_exit(&status);
-    if matches!(setup.out.form, Output::Json | Output::Yaml) {
-        setup.out.result(&StatusBody::new(status, None, None), String::new)?;
-    } else {
-        setup.out.text(&render::status::text(&status, is_live, setup.out.screen))?;
-    }
+    let text = render::status::text(&status, is_live, setup.out.screen);
+    setup.out.result(&StatusBody::new(status, None, None), || text)?;
     Ok(exit)
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn completions(args: &CompletionsArgs, out: Printer) -> CommandResult
     generate(args.shell, &mut options::command(), PROGRAM, &mut script);
     let script = String::from_utf8(script).map_err(CommandFailure::bug)?;
     let made = CompletionsOutput { shell: args.shell.to_string(), script };
-    out.finish(&made, || made.script.clone())
+    out.verbatim().finish(&made, || made.script.clone())
 }
 
 /// Output of `man -o json`.
@@ -47,7 +47,7 @@ pub(crate) fn man(args: &ManArgs, out: Printer) -> CommandResult {
     written.map_err(|error| CommandFailure::bug(format!("internal error: {error}")))?;
     let roff = String::from_utf8(roff).map_err(CommandFailure::bug)?;
     let made = ManOutput { page, roff };
-    out.finish(&made, || made.roff.clone())
+    out.verbatim().finish(&made, || made.roff.clone())
 }
 
 /// Returns the command of these words.

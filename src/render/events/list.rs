@@ -12,11 +12,11 @@ use crate::render::words::{Screen, age, clean, push_line, to_minute};
 
 const COLUMNS: [Column; 9] = [
     Column::new("AGE").right(),
-    Column::new("TYPE"),
+    Column::new("TYPE").elastic(),
     Column::new("RESOURCE").elastic(),
     Column::new("AMOUNT").right(),
-    Column::new("CODE"),
-    Column::new("HOOKS"),
+    Column::new("CODE").dispensable(),
+    Column::new("HOOKS").dispensable(),
     Column::new("EVENT"),
     Column::new("VERSION").dispensable(),
     Column::new("CREATED").dispensable(),

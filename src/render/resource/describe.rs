@@ -177,7 +177,13 @@ impl Description<'_> {
     fn history(&mut self, item: &ResourceView, history: Option<&[EffectHistoryView]>) {
         let Some(effects) = history.filter(|effects| !effects.is_empty()) else { return };
         self.title("Effects, newest first");
-        let columns = ["TIME", "EFFECT", "OUTCOME", "INTENT", "MONEY"].map(Column::new);
+        let columns = [
+            Column::new("TIME"),
+            Column::new("EFFECT").dispensable(),
+            Column::new("OUTCOME"),
+            Column::new("INTENT").dispensable(),
+            Column::new("MONEY"),
+        ];
         let lines = effects.iter().rev().map(|effect| {
             let money: Vec<String> = effect.money.iter().map(money_text).collect();
             let time = to_minute(&crate::base::clock::timestamp(&effect.at));

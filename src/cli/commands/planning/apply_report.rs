@@ -24,6 +24,7 @@ use crate::engine::protocol::views::PlanView;
 use crate::model::issue::PlacedIssue;
 use crate::model::operator::StepSelection;
 use crate::render;
+use crate::render::words::Screen;
 
 /// Output of `apply -o json`: the remaining plan and the effects that were done.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -49,8 +50,8 @@ pub(crate) async fn print_effects(
 pub(crate) fn print_effect(happened: &EffectReport, out: Printer) {
     match out.form {
         // A closed reader is no failure.
-        Output::Text => drop(out.text(&render::effects::effect_line(happened))),
-        Output::Markdown => out.note(&render::effects::effect_line(happened)),
+        Output::Text => drop(out.text(&render::effects::effect_line(happened, out.screen))),
+        Output::Markdown => out.note(&render::effects::effect_line(happened, Screen::PLAIN)),
         Output::Json | Output::Yaml => {}
     }
 }
