@@ -10,11 +10,20 @@ use libtest_mimic::{Completion, Failed, Trial};
 /// Such a test is reported as ignored, with the reason. It fails where `CI` is set, since `.ci/run` installs every program.
 pub(crate) fn trial(name: &str, run: fn() -> Result<(), String>) -> Trial {
     Trial::ignorable_test(name, move || match catch_unwind(AssertUnwindSafe(run)) {
-        Ok(Ok(())) => Ok(Completion::Completed),
         Ok(Err(missing)) if variable("CI").is_some() => Err(Failed::from(missing)),
+        ended => completion(ended),
+    })
+}
+
+/// Returns the end of a test; `Err` is the reason where its program is missing.
+pub(crate) fn completion(
+    ended: std::thread::Result<Result<(), String>>,
+) -> Result<Completion, Failed> {
+    match ended {
+        Ok(Ok(())) => Ok(Completion::Completed),
         Ok(Err(missing)) => Ok(Completion::ignored_with(missing)),
         Err(_) => Err(Failed::without_message()),
-    })
+    }
 }
 
 /// Returns an environment variable that names a program.

@@ -1,7 +1,7 @@
 //! The files of `contrib/`: judged by the tools that read them, by the metrics of a real daemon, by a service manager
-//! of the test's own, and, for pipelines, by a forge of the test's own.
+//! of the test's own, and, for pipelines, by a forge of the test's own. Upgrades, too: by an older version of the program.
 //!
-//! `.ci/run` installs the tools and names their folder in `RECKON_TOOLS`.
+//! `.ci/run` installs the tools and names their folder in `RECKON_TOOLS`, and the older version in `RECKON_OLDER`.
 #![expect(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -34,6 +34,7 @@ mod stage;
 mod support;
 #[path = "../browser/tool.rs"]
 mod tool;
+mod upgrade;
 
 fn main() -> ExitCode {
     let trials = vec![
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
         }),
         trial("a_pull_request_gets_its_plan_and_is_applied", pipeline::from_request_to_applied),
         trial("overlays_go_from_a_request_to_a_paid_invoice", overlays::from_request_to_paid),
+        upgrade::trial(),
         trial("a_long_plan_is_cut_and_problems_are_annotated", pipeline::cut_and_annotated),
     ];
     run(&Arguments::from_args(), trials).exit_code()
