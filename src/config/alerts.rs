@@ -1,4 +1,4 @@
-//! `notify.NAME.alerts`: the states of the daemon that a target is told. Written in the file itself.
+//! `notify.NAME.alerts`: the problems that a target is notified of. Written in the file itself.
 
 use std::path::Path;
 
@@ -37,7 +37,7 @@ impl FromText for AllAlerts {
     }
 }
 
-/// One state: a class of problems, or the end of a problem that was told.
+/// One state: a class of problems, or the end of a reported problem.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum AlertWord {
     Class(AlertClass),
@@ -87,7 +87,8 @@ impl ConfigReader<'_> {
         }
         let is_read = items.iter().all(|item| item.text().is_some());
         if choices.is_empty() && choices.recovered && is_read && items.len() == 1 {
-            let message = format!("`{RECOVERED}` alone tells nothing: no problem is told before");
+            let message =
+                format!("`{RECOVERED}` alone has no effect: it reports the end of other states");
             self.invalid(entry.value.span.clone(), &message, EXAMPLE);
         }
         choices
@@ -103,5 +104,64 @@ impl ConfigReader<'_> {
         let wrong =
             |InvalidValue { message, help }| self.invalid(node.span.clone(), &message, &help);
         read.map_err(wrong).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::settings::Config;
+
+    /// Reads `alerts` of a web target; returns the messages and helps of mistakes.
+    fn read(alerts: &str) -> Result<AlertChoices, Vec<String>> {
+        let text = format!(
+            "apiVersion: reckon.dev/v1\nkind: Config\nnotify:\n  ops: {{url: https://c.example, type: chat{alerts}}}\n"
+        );
+        match Config::parse("reckon.yaml", Path::new("."), text.into_bytes()) {
+            Ok(config) => Ok(config.notify.values().next().unwrap().alerts().clone()),
+            Err(broken) => {
+                let problems = broken.problems.into_iter();
+                Err(problems
+                    .map(|one| format!("{}: {} {}", one.line, one.message, one.help))
+                    .collect())
+            }
+        }
+    }
+
+    #[test]
+    fn a_target_without_alerts_takes_none_and_one_with_all_takes_every_class() {
+        assert_eq!(read(""), Ok(AlertChoices::default()));
+        assert_eq!(read(", alerts: []"), Ok(AlertChoices::default()));
+        assert_eq!(read(", alerts: all"), Ok(AlertChoices::all()));
+        let classes = [AlertClass::Held, AlertClass::OverLimit].into();
+        let chosen = AlertChoices { classes, recovered: true };
+        assert_eq!(read(", alerts: [over_limit, held, recovered]"), Ok(chosen));
+        let every = "held, in_doubt, service, blocked, over_limit, drift, recovered";
+        assert_eq!(read(&format!(", alerts: [{every}]")), Ok(AlertChoices::all()));
+    }
+
+    #[test]
+    fn a_mail_target_takes_alerts_beside_its_mail() {
+        let text = "apiVersion: reckon.dev/v1\nkind: Config\nnotify:\n  ops:\n    alerts: [drift]\n    mail: {to: \
+            [a@a.example], from: f@f.example, host: s.example}\n";
+        let config = Config::parse("reckon.yaml", Path::new("."), text.into()).unwrap();
+        let target = config.notify.values().next().unwrap();
+        assert_eq!(target.alerts().classes, [AlertClass::Drift].into());
+    }
+
+    #[test]
+    fn a_wrong_word_is_reported_with_its_place_and_the_nearest_one() {
+        for (alerts, expect) in [
+            (", alerts: [hold]", "4: unknown value `hold` did you mean `held`?"),
+            (", alerts: every", "4: unknown value `every` write `alerts: all`, or a list"),
+            (", alerts: {env: ALERTS}", "4: the value must be a word in the file itself"),
+            (", alerts: [{env: ALERTS}]", "4: the value must be a word in the file itself"),
+            (", alerts: [recovered]", "4: `recovered` alone has no effect"),
+            (", alert: all", "4: unknown key `alert` did you mean `alerts`?"),
+        ] {
+            let problems = read(alerts).unwrap_err();
+            assert_eq!(problems.len(), 1, "{problems:?}");
+            assert!(problems[0].starts_with(expect), "{problems:?}");
+        }
     }
 }

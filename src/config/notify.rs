@@ -34,7 +34,7 @@ pub enum NotifyTarget {
         form: Setting<BodyFormat>,
         /// True if a notification is sent again after a lost answer; its key shows the repeat.
         at_least_once: Setting<bool>,
-        /// The states of the daemon that it is told.
+        /// The problems of resources that it is notified of.
         alerts: AlertChoices,
     },
     Mail(Box<MailTarget>),
@@ -67,7 +67,7 @@ pub struct MailTarget {
     /// True if a mail is sent again after a lost answer, under the same Message-ID.
     #[schemars(skip)]
     pub at_least_once: Setting<bool>,
-    /// The states of the daemon that it is told.
+    /// The problems of resources that it is notified of.
     #[schemars(skip)]
     pub alerts: AlertChoices,
 }
@@ -103,7 +103,7 @@ impl JsonSchema for AnyForm {
 }
 
 impl NotifyTarget {
-    /// Returns the states of the daemon that the target is told.
+    /// Returns the problems of resources that the target is notified of.
     pub fn alerts(&self) -> &AlertChoices {
         match self {
             Self::Web { alerts, .. } => alerts,

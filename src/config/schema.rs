@@ -216,8 +216,8 @@ struct TargetForm {
     /// True if a notification is sent again after a lost answer, under the same key.
     #[schemars(extend("default" = false))]
     at_least_once: Option<Setting<bool>>,
-    /// The states of the daemon that the target is told, each change once: `all`, or a list. Written in
-    /// the file itself; without it the target is told none.
+    /// The problems of resources that the daemon notifies the target of, each change once: `all`, or a
+    /// list. Written in the file itself; without it there are none.
     alerts: Option<AlertsForm>,
 }
 

@@ -1,6 +1,6 @@
 //! Alerts: notifications about states of the daemon itself, as the journal has them.
 //!
-//! A target is told each change once. The record of a message is on disk before its first attempt,
+//! A target gets each change once. The record of a message is on disk before its first attempt,
 //! and the record of the result follows.
 
 use std::collections::BTreeSet;
@@ -49,14 +49,14 @@ impl AlertClass {
     }
 }
 
-/// The word for the end of a problem that was told.
+/// The word for the end of a reported problem.
 pub const RECOVERED: &str = "recovered";
 
-/// The changes that a target is told.
+/// The changes that a target gets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AlertChoices {
     pub classes: BTreeSet<AlertClass>,
-    /// True if the end of a problem that was told is told, too.
+    /// True if the end of a reported problem is reported, too.
     pub recovered: bool,
 }
 
@@ -107,12 +107,12 @@ pub enum AlertStep {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AlertOutcome {
-    Told,
-    /// Provably not delivered: its changes are told by a later message.
+    Delivered,
+    /// Provably not delivered: a later message reports its changes.
     NotSent,
-    /// The receiver refuses it: its changes count as told.
+    /// The receiver refuses it: its changes count as reported.
     Refused,
-    /// The answer is lost: its changes count as told.
+    /// The answer is lost: its changes count as reported.
     InDoubt,
 }
 
@@ -120,7 +120,7 @@ impl AlertOutcome {
     /// Returns the word of metrics and of the history.
     pub fn word(self) -> &'static str {
         match self {
-            Self::Told => "told",
+            Self::Delivered => "delivered",
             Self::NotSent => "not_sent",
             Self::Refused => "refused",
             Self::InDoubt => "in_doubt",
@@ -128,9 +128,9 @@ impl AlertOutcome {
     }
 }
 
-/// What a target was told about a resource: an entry of the fold.
+/// The problem of a resource that a target knows: an entry of the fold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToldAlert {
+pub struct ReportedAlert {
     pub class: AlertClass,
     pub at: DateTime<Utc>,
 }

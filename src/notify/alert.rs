@@ -17,7 +17,7 @@ pub const ITEMS_MAX: usize = 20;
 const FORM: &str = "alert.v1";
 const MORE: &str = "reckon get --not-ready";
 
-/// A target that is told states of the daemon.
+/// A target with `alerts`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AlertTarget {
     pub name: String,
@@ -50,7 +50,7 @@ pub struct AlertItem {
     pub resource: String,
     /// A class, or the word for the end of a problem.
     pub class: &'static str,
-    /// The class that was told before.
+    /// The class that was reported before.
     pub before: Option<AlertClass>,
     /// The merchant that it belongs to, as `Merchant/acme`.
     pub merchant: Option<String>,

@@ -231,7 +231,7 @@ fn alerts(
         let (since, lasts) = (to_clock(since), lasts.unwrap_or_default());
         let waiting = count_noun(u64::try_from(*waiting).unwrap_or(u64::MAX), "change");
         let line = format!(
-            "not delivered to `{target}` since {since}{lasts}: {reason}; {waiting} to tell"
+            "not delivered to `{target}` since {since}{lasts}: {reason}; {waiting} to report"
         );
         screen.paint(Style::new().red(), &clean(&line))
     };

@@ -1,7 +1,9 @@
-//! Alerts of a running daemon: a target is told each change of a state once, grouped, also after a restart.
+//! Alerts of a running daemon: a target gets each change of a state once, grouped, also after a restart.
 
 use std::path::Path;
 use std::sync::Arc;
+
+use serde_json::{Value, json};
 
 use crate::support::notifier::Pigeon;
 use crate::support::payments::{MERCHANT, START, card, document};
@@ -16,7 +18,7 @@ use reckon::notify::message::{DeliveryResult, OutgoingNotification};
 use reckon::policy::PolicyRules;
 use reckon::sandbox::options::ServiceSurface;
 
-/// Longer than a state has to stand, and than its message is gathered.
+/// Longer than a state has to last, and than its message is gathered.
 const SOON: u64 = 80;
 const CONTACT: &str = "---\napiVersion: reckon.dev/v1\nkind: Contact\nmetadata: {name: jane}\nspec: \
     {merchant: acme, first_name: Jane, last_name: Doe, email_addresses: [{address: jane@canary.example}]}\n";
@@ -84,13 +86,13 @@ async fn a_problem_is_told_once_after_a_minute_and_its_end_once() {
     world
         .hearing_with(None, Some(pigeon.clone()), async |ears| {
             ears.wait(55).await;
-            assert_eq!(texts(&pigeon), [""; 0], "it has not stood for a minute");
+            assert_eq!(texts(&pigeon), [""; 0], "it has not lasted for a minute");
             ears.wait(3_600).await;
             let told = texts(&pigeon);
             assert_eq!(told.len(), 1, "{told:?}");
             let lines: Vec<&str> = told[0].lines().collect();
             assert_eq!((lines.len(), lines[0]), (2, "reckon acme (test): 1 over a limit"));
-            let place = "Invoice/b  Merchant/acme  over_limit  specs/all.yaml:";
+            let place = "Invoice/b  Merchant/acme  over_limit  specs/tree.yaml:";
             assert!(lines[1].starts_with(place), "{}", lines[1]);
             assert!(
                 lines[1].contains("policy.limits.per_object allows 500.00 USD"),
@@ -154,11 +156,7 @@ async fn a_restart_repeats_nothing_and_a_change_while_the_daemon_was_down_is_tol
     run_for(&world, &pigeon, SOON).await;
     let told = texts(&pigeon);
     assert_eq!(told.len(), 2, "{told:?}");
-    assert!(
-        told[1].starts_with("reckon acme (test): 1 over a limit, 1 recovered\n"),
-        "{}",
-        told[1]
-    );
+    assert!(told[1].starts_with("reckon acme (test): 1 blocked, 1 recovered\n"), "{}", told[1]);
     let lines: Vec<&str> = told[1].lines().collect();
     assert!(lines[1].starts_with("Invoice/a") && lines[2].starts_with("Invoice/b"), "{lines:?}");
 }
@@ -166,14 +164,14 @@ async fn a_restart_repeats_nothing_and_a_change_while_the_daemon_was_down_is_tol
 #[tokio::test(start_paused = true)]
 async fn what_did_not_arrive_is_sent_again_and_the_status_says_so_until_it_arrives() {
     let world = stopped().await;
-    let down = DeliveryResult::NotSent("nobody is there".to_owned());
+    let down = DeliveryResult::NotSent("no route".to_owned());
     let pigeon = courier(&[down.clone(), down]);
     world
         .hearing_with(None, Some(pigeon.clone()), async |ears| {
             ears.wait(SOON).await;
             let view = undelivered(ears).await;
             assert_eq!((texts(&pigeon).len(), view.len(), view[0].waiting), (1, 1, 1));
-            assert_eq!((view[0].target.as_str(), &*view[0].reason), ("ops", "nobody is there"));
+            assert_eq!((view[0].target.as_str(), &*view[0].reason), ("ops", "no route"));
             ears.wait(60).await;
             assert_eq!(texts(&pigeon).len(), 2);
             ears.wait(120).await;
@@ -276,4 +274,33 @@ async fn no_value_of_a_document_and_no_secret_is_told() {
     for canary in ["canary", "Canary", "Jane", "4000000000000002", "0000000002", "Retainer"] {
         assert!(!shown.contains(canary), "{canary} in {shown}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_silent_service_is_one_message_and_its_return_another_one() {
+    let world = World::new(ServiceSurface::Public, START);
+    world.write(&tree(&[]));
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    let down = json!({"path": "/", "fault": "error_before", "status": 503});
+    world.control("POST", "faults", &down);
+    let cards: String = (0..30).map(|one| card(&format!("c-{one}"), "4242424242424242")).collect();
+    world.write(&format!("{}{cards}", tree(&[])));
+    let pigeon = courier(&[]);
+    world
+        .hearing_with(None, Some(pigeon.clone()), async |ears| {
+            ears.wait(1_800).await;
+            let told = texts(&pigeon);
+            assert_eq!(told.len(), 1, "{told:#?}");
+            assert!(
+                told[0].starts_with("reckon acme (test): 30 without the service\n"),
+                "{told:#?}"
+            );
+            world.control("DELETE", "faults", &Value::Null);
+            ears.wait(1_800).await;
+        })
+        .await;
+    assert_eq!(world.objects("cards").len(), 30);
+    let told = texts(&pigeon);
+    assert_eq!(told.len(), 2, "{told:#?}");
+    assert!(told[1].starts_with("reckon acme (test): 30 recovered\n"), "{told:#?}");
 }

@@ -84,8 +84,7 @@ impl AlertSource<'_> {
         }
     }
 
-    /// Returns the word and the sentence of a change: of the present state, if that is still the one
-    /// that is told.
+    /// Returns the word and the sentence of a change. A state that changed since is marked so.
     fn sentence(&self, change: &AlertChange, step: Option<&Step>) -> (&'static str, String) {
         let was = change.before.map_or("", AlertClass::word).replace('_', " ");
         let Some(step) = step else { return (GONE, format!("the resource is gone; it was {was}")) };

@@ -1,7 +1,7 @@
-//! Alerts: what each target is told about states of the daemon itself, each change once.
+//! Alerts: messages about problems of resources to the targets of `notify`, each change once.
 //!
-//! `verdict` classes one resource, `watch` keeps the changes until they have stood for a minute,
-//! `target` decides what one target is told, `content` makes the message, and `send` sends it.
+//! `verdict` classes one resource, `watch` keeps the changes until they have lasted for a minute,
+//! `target` decides what one target is sent, `content` makes the message, and `send` sends it.
 
 pub(crate) mod content;
 pub(crate) mod send;

@@ -87,7 +87,7 @@ impl AlertAttempt {
             write_steps(&self.shared, &target, self.steps).await?;
         }
         let (outcome, reason) = match self.notifier.deliver(&self.notification).await {
-            DeliveryResult::Done => (Some(AlertOutcome::Told), String::new()),
+            DeliveryResult::Done => (Some(AlertOutcome::Delivered), String::new()),
             DeliveryResult::NotSent(why) => (Some(AlertOutcome::NotSent), why),
             DeliveryResult::Refused(why) => (Some(AlertOutcome::Refused), why),
             DeliveryResult::InDoubt(why) if self.repeats => (None, why),
@@ -114,8 +114,8 @@ fn log_result(sent: &OutgoingNotification, outcome: Option<AlertOutcome>, reason
     let (to, message) = (sent.target.as_str(), sent.key.as_str());
     let what = sent.subject.as_deref().unwrap_or_default();
     match outcome {
-        Some(AlertOutcome::Told) => {
-            tracing::info!(target: "reckon::alerts", to, message, "alert told: {what}");
+        Some(AlertOutcome::Delivered) => {
+            tracing::info!(target: "reckon::alerts", to, message, "alert delivered: {what}");
         }
         Some(AlertOutcome::NotSent) => {
             tracing::warn!(target: "reckon::alerts", to, message, reason, "alert not delivered yet");
@@ -124,7 +124,7 @@ fn log_result(sent: &OutgoingNotification, outcome: Option<AlertOutcome>, reason
             tracing::warn!(target: "reckon::alerts", to, message, reason, "alert refused");
         }
         Some(AlertOutcome::InDoubt) => {
-            let what = "the answer to an alert was lost: it counts as told";
+            let what = "the answer to an alert was lost: it counts as delivered";
             tracing::warn!(target: "reckon::alerts", to, message, reason, "{what}");
         }
         None => {

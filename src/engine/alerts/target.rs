@@ -1,4 +1,4 @@
-//! The alerts of one target: what it was told, what waits, and its message under way. Pure.
+//! The alerts of one target: the problems that it knows, changes that wait, and its open message. Pure.
 
 use std::collections::BTreeMap;
 
@@ -36,11 +36,11 @@ impl OpenMessage {
     }
 }
 
-/// What is to be done for a target now.
+/// The next work for a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TargetWork {
     /// A new message with these changes.
-    Tell(Vec<AlertChange>),
+    Send(Vec<AlertChange>),
     /// The open message, whose answer was lost.
     Repeat,
     /// Problems ended, and the target takes no news of that.
@@ -57,9 +57,9 @@ pub(crate) struct Undelivered {
 #[derive(Debug)]
 pub(crate) struct TargetAlerts {
     pub(crate) target: AlertTarget,
-    /// The problem that the target knows of each resource; a message under way counts as told.
-    pub(crate) told: BTreeMap<Key, AlertClass>,
-    /// The state of each resource that is to be told.
+    /// The problem that the target knows of each resource; a message under way counts as reported.
+    pub(crate) reported: BTreeMap<Key, AlertClass>,
+    /// The state of each resource that the next message reports.
     waiting: BTreeMap<Key, Option<AlertClass>>,
     pub(crate) open: Option<OpenMessage>,
     next_at: Option<DateTime<Utc>>,
@@ -71,7 +71,7 @@ impl TargetAlerts {
     pub(crate) fn new(target: AlertTarget) -> Self {
         Self {
             target,
-            told: BTreeMap::new(),
+            reported: BTreeMap::new(),
             waiting: BTreeMap::new(),
             open: None,
             next_at: None,
@@ -86,21 +86,21 @@ impl TargetAlerts {
     }
 
     fn differs(&self, key: &Key, class: Option<AlertClass>) -> bool {
-        let told = self.told.get(key);
+        let told = self.reported.get(key);
         match class {
             Some(class) => self.target.choices.classes.contains(&class) && told != Some(&class),
             None => told.is_some(),
         }
     }
 
-    /// Forgets what waits of a resource if its state is another one by now.
+    /// Drops the waiting change of a resource whose state changed since.
     pub(crate) fn discard_other(&mut self, key: &Key, class: Option<AlertClass>) {
         if self.waiting.get(key).is_some_and(|waiting| *waiting != class) {
             self.waiting.remove(key);
         }
     }
 
-    /// Notes the state of a resource that has stood for long enough.
+    /// Notes the state of a resource that has lasted for long enough.
     pub(crate) fn note(&mut self, key: &Key, class: Option<AlertClass>, now: DateTime<Utc>) {
         if !self.differs(key, class) {
             self.waiting.remove(key);
@@ -126,7 +126,7 @@ impl TargetAlerts {
         }
     }
 
-    /// Returns the work that is due. New changes count as told from now on.
+    /// Returns the work that is due. New changes count as reported from now on.
     pub(crate) fn take_work(&mut self, now: DateTime<Utc>) -> Vec<TargetWork> {
         if self.next_due().is_none_or(|due| due > now) {
             return Vec::new();
@@ -137,24 +137,24 @@ impl TargetAlerts {
         }
         let changes = std::mem::take(&mut self.waiting).into_iter();
         let changes = changes.map(|(key, after)| AlertChange {
-            before: self.told.get(&key).copied(),
+            before: self.reported.get(&key).copied(),
             key,
             after,
         });
-        let is_told =
+        let is_sent =
             |change: &AlertChange| change.after.is_some() || self.target.choices.recovered;
-        let (told, dropped): (Vec<_>, Vec<_>) = changes.partition(is_told);
-        told.iter().chain(&dropped).for_each(|change| self.set_told(&change.key, change.after));
+        let (sent, dropped): (Vec<_>, Vec<_>) = changes.partition(is_sent);
+        sent.iter().chain(&dropped).for_each(|change| self.set_reported(&change.key, change.after));
         let dropped: Vec<Key> = dropped.into_iter().map(|change| change.key).collect();
         let dropped = (!dropped.is_empty()).then_some(TargetWork::Drop(dropped));
-        let told = (!told.is_empty()).then_some(TargetWork::Tell(told));
-        [dropped, told].into_iter().flatten().collect()
+        let sent = (!sent.is_empty()).then_some(TargetWork::Send(sent));
+        [dropped, sent].into_iter().flatten().collect()
     }
 
-    fn set_told(&mut self, key: &Key, class: Option<AlertClass>) {
+    fn set_reported(&mut self, key: &Key, class: Option<AlertClass>) {
         match class {
-            Some(class) => drop(self.told.insert(key.clone(), class)),
-            None => drop(self.told.remove(key)),
+            Some(class) => drop(self.reported.insert(key.clone(), class)),
+            None => drop(self.reported.remove(key)),
         }
     }
 
@@ -165,7 +165,7 @@ impl TargetAlerts {
         reason: String,
         now: DateTime<Utc>,
     ) {
-        let delivered = outcome == Some(AlertOutcome::Told);
+        let delivered = outcome == Some(AlertOutcome::Delivered);
         let is_tried_again = matches!(outcome, None | Some(AlertOutcome::NotSent));
         self.failures = if is_tried_again { self.failures.saturating_add(1) } else { 0 };
         self.next_at = now.checked_add_signed(self.wait());
@@ -187,7 +187,7 @@ impl TargetAlerts {
     /// Puts the changes of a message back that did not arrive. A newer state takes precedence.
     fn put_back(&mut self, changes: Vec<AlertChange>) {
         for AlertChange { key, before, after } in changes {
-            self.set_told(&key, before);
+            self.set_reported(&key, before);
             let state = self.waiting.remove(&key).unwrap_or(after);
             if self.differs(&key, state) {
                 self.waiting.insert(key, state);

@@ -1,4 +1,4 @@
-//! Watches the states of resources until each has stood for a minute, for all targets. Pure.
+//! Watches the states of resources until each has lasted for a minute, for all targets. Pure.
 //!
 //! Guarantees: the work is in proportion to the resources that changed; nothing is due while no
 //! state is new.
@@ -11,11 +11,11 @@ use crate::base::id::Key;
 use crate::base::timers::Timers;
 use crate::engine::alerts::target::{OpenMessage, TargetAlerts};
 use crate::engine::alerts::verdict::AlertVerdict;
-use crate::model::alerts::{AlertChange, AlertClass, AlertOutcome, AlertPart, ToldAlert};
+use crate::model::alerts::{AlertChange, AlertClass, AlertOutcome, AlertPart, ReportedAlert};
 use crate::notify::alert::AlertTarget;
 
-/// Time for which a state has to stand before it is told.
-const STANDS_FOR: TimeDelta = TimeDelta::minutes(1);
+/// Time for which a state has to last before it is reported.
+const LASTS_FOR: TimeDelta = TimeDelta::minutes(1);
 
 /// A state that no target knows yet; `None`: no problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Alerts {
     /// Takes over what the fold knows. Returns the targets that take no alerts any more.
     pub(crate) fn load(
         &mut self,
-        told: Vec<((String, Key), ToldAlert)>,
+        told: Vec<((String, Key), ReportedAlert)>,
         sending: Vec<((String, u64), AlertPart)>,
     ) -> BTreeSet<String> {
         self.is_to_load = false;
@@ -56,7 +56,7 @@ impl Alerts {
         for ((name, key), told) in told {
             match self.targets.get_mut(&name) {
                 Some(target) => {
-                    target.told.insert(key.clone(), told.class);
+                    target.reported.insert(key.clone(), told.class);
                     self.touched.insert(key);
                 }
                 None => drop(forgotten.insert(name)),
@@ -87,7 +87,7 @@ impl Alerts {
         match verdict {
             AlertVerdict::Problem(class) => self.note_state(key, Some(class), now),
             AlertVerdict::Over => self.note_state(key, None, now),
-            // Its time goes on, and it is told only if the state comes back.
+            // Its time goes on, and it is reported only if the state comes back.
             AlertVerdict::Undecided => self.due.set(key, None),
         }
     }
@@ -100,11 +100,11 @@ impl Alerts {
         }
         let before = self.watched.get(&key).filter(|before| before.class == class);
         let since = before.map_or(now, |before| before.since);
-        self.due.set(key.clone(), since.checked_add_signed(STANDS_FOR));
+        self.due.set(key.clone(), since.checked_add_signed(LASTS_FOR));
         self.watched.insert(key, WatchedState { class, since });
     }
 
-    /// Hands the states that have stood for a minute to the targets.
+    /// Hands the states that have lasted for a minute to the targets.
     pub(crate) fn hand_over(&mut self, now: DateTime<Utc>) {
         while let Some(key) = self.due.pop_due(now) {
             let Some(state) = self.watched.remove(&key) else { continue };
@@ -112,7 +112,7 @@ impl Alerts {
         }
     }
 
-    /// Returns the time at which a state has stood for a minute, or a message is due.
+    /// Returns the time at which a state has lasted for a minute, or a message is due.
     pub(crate) fn next_due(&self) -> Option<DateTime<Utc>> {
         let targets = self.targets.values().filter_map(TargetAlerts::next_due);
         targets.chain(self.due.next_due()).min()

@@ -1,4 +1,4 @@
-//! Tells the targets of alerts what changed, as far as it is due.
+//! Sends the alerts that are due.
 
 use crate::engine::alerts::content::AlertSource;
 use crate::engine::alerts::send::{
@@ -43,7 +43,7 @@ impl Engine {
     /// Takes over what the targets know, and looks once at every resource that is not ready.
     fn load_alerts(&mut self) -> EngineResult<()> {
         let facts = &self.shared.facts;
-        let forgotten = self.alerts.load(facts.told_alerts()?, facts.alerts_being_sent()?);
+        let forgotten = self.alerts.load(facts.reported_alerts()?, facts.alerts_being_sent()?);
         self.alerts.touch(self.planner.standings.not_ready());
         for target in forgotten {
             self.write_alert_steps(target, vec![AlertStep::Forgotten]);
@@ -70,7 +70,7 @@ impl Engine {
                     TargetWork::Drop(keys) => {
                         self.write_alert_steps(name.clone(), vec![AlertStep::Dropped { keys }]);
                     }
-                    TargetWork::Tell(changes) => self.tell(&name, changes),
+                    TargetWork::Send(changes) => self.begin_alert(&name, changes),
                     TargetWork::Repeat => self.repeat_alert(&name),
                 }
             }
@@ -78,7 +78,7 @@ impl Engine {
     }
 
     /// Begins a new message with these changes.
-    fn tell(&mut self, name: &str, changes: Vec<AlertChange>) {
+    fn begin_alert(&mut self, name: &str, changes: Vec<AlertChange>) {
         let message = new_message_name(&self.shared);
         let steps = sending_steps(&message, &changes);
         let began = self.shared.now();
@@ -97,8 +97,7 @@ impl Engine {
         if self.repeats_alerts(name) && !open.is_expired(self.shared.now()) {
             return self.attempt_alert(&to, &open, Vec::new());
         }
-        let why =
-            "the daemon ended while an alert was sent, or its answers were lost: it counts as told";
+        let why = "the daemon ended while an alert was sent, or its answers were lost: it counts as delivered";
         tracing::warn!(target: "reckon::alerts", to = name, message = open.message, "{why}");
         let (shared, ids) = (self.shared.clone(), (to.name, open.message));
         self.tasks.spawn(TaskClass::Upkeep, async move {

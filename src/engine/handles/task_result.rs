@@ -40,7 +40,7 @@ pub enum TaskResult {
     ActionTried(ActionRequestId, bool, Option<Key>),
     /// A plan was approved: plan every resource again that a limit blocks.
     Approved,
-    /// An attempt at an alert to this target ended: its result, or `None` if it is repeated, and why.
+    /// An attempt at an alert to this target ended: its result, or `None` if it is repeated; the reason.
     AlertTried(String, Option<AlertOutcome>, String),
     BookkeepingDone(BTreeSet<Key>),
     /// A release was recorded: plan everything again.

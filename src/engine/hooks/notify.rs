@@ -31,7 +31,7 @@ pub trait NotificationSender: Send + Sync {
     fn drops_repeats(&self, _target: &str) -> bool {
         false
     }
-    /// Returns the targets that are told states of the daemon.
+    /// Returns the targets of alerts.
     fn alert_targets(&self) -> Vec<AlertTarget> {
         Vec::new()
     }

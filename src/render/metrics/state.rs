@@ -48,7 +48,8 @@ fn alert_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     let counts = all.alerts.iter().flat_map(|(target, results)| {
         results.iter().map(move |(result, count)| ([target.as_str(), result.as_str()], *count))
     });
-    let help = "Messages about states of the daemon since the process began, by target and result.";
+    let help =
+        "Messages about problems of resources since the process began, by target and result.";
     out.write_by_two(("alerts_total", ["target", "result"]), help, counts)?;
     let help = "Targets of alerts whose last message did not arrive.";
     out.write_one("alerts_undelivered", help, all.overview.alerts.len())

@@ -1,4 +1,4 @@
-//! Folds the alerts: the problems that each target was told, and its message without a result.
+//! Folds the alerts: the problems that each target knows, and its message without a result.
 //!
 //! An entry of a problem exists only while the problem does. A message that provably did not arrive
 //! puts its changes back.
@@ -7,37 +7,37 @@ use chrono::{DateTime, Utc};
 
 use crate::base::id::Key;
 use crate::model::alerts::{
-    AlertChange, AlertClass, AlertOutcome, AlertPart, AlertRecord, AlertStep, ToldAlert,
+    AlertChange, AlertClass, AlertOutcome, AlertPart, AlertRecord, AlertStep, ReportedAlert,
 };
 use crate::store::error::Folded;
 use crate::store::read_model::model::{Changes, Entries as _, decode};
-use crate::store::read_model::resources::{ALERTS_SENDING, ALERTS_TOLD};
+use crate::store::read_model::resources::{ALERTS_REPORTED, ALERTS_SENDING};
 
 pub(crate) fn fold_alert(changes: &mut Changes<'_>, record: &AlertRecord) -> Folded {
     let AlertRecord { target, at, step } = record;
     match step {
-        AlertStep::Sending { message, changes: told } => {
-            let part = AlertPart { message: message.clone(), at: *at, changes: told.clone() };
+        AlertStep::Sending { message, changes: sent } => {
+            let part = AlertPart { message: message.clone(), at: *at, changes: sent.clone() };
             begin(changes, target, &part)
         }
         AlertStep::Ended { message, outcome } => end(changes, target, (message, *outcome)),
         AlertStep::Dropped { keys } => {
             for key in keys {
-                ALERTS_TOLD.remove(changes, (target, key));
+                ALERTS_REPORTED.remove(changes, (target, key));
             }
             Ok(())
         }
         AlertStep::Forgotten => {
-            changes.remove_under(ALERTS_TOLD.under(target).prefix())?;
+            changes.remove_under(ALERTS_REPORTED.under(target).prefix())?;
             Ok(changes.remove_under(ALERTS_SENDING.under(target).prefix())?)
         }
     }
 }
 
-/// Notes a part of a message, whose changes count as told from now on.
+/// Notes a part of a message, whose changes count as reported from now on.
 fn begin(changes: &mut Changes<'_>, target: &str, part: &AlertPart) -> Folded {
     for AlertChange { key, before: _, after } in &part.changes {
-        note_told(changes, (target, key), *after, part.at)?;
+        note_reported(changes, (target, key), *after, part.at)?;
     }
     let number = ALERTS_SENDING
         .under(target)
@@ -60,23 +60,23 @@ fn end(
         changes.batch.remove(key);
         for AlertChange { key, before, after: _ } in part.changes {
             if outcome == AlertOutcome::NotSent {
-                note_told(changes, (target, &key), before, part.at)?;
+                note_reported(changes, (target, &key), before, part.at)?;
             }
         }
     }
     Ok(())
 }
 
-fn note_told(
+fn note_reported(
     changes: &mut Changes<'_>,
     entry: (&str, &Key),
     class: Option<AlertClass>,
     at: DateTime<Utc>,
 ) -> Folded {
     match class {
-        Some(class) => Ok(ALERTS_TOLD.put(changes, entry, &ToldAlert { class, at })?),
+        Some(class) => Ok(ALERTS_REPORTED.put(changes, entry, &ReportedAlert { class, at })?),
         None => {
-            ALERTS_TOLD.remove(changes, entry);
+            ALERTS_REPORTED.remove(changes, entry);
             Ok(())
         }
     }
@@ -117,7 +117,7 @@ mod tests {
         }
 
         fn told(&self) -> Vec<(String, AlertClass)> {
-            let told = self.facts().told_alerts().unwrap();
+            let told = self.facts().reported_alerts().unwrap();
             told.into_iter().map(|((_, key), told)| (key.short(), told.class)).collect()
         }
     }
@@ -136,20 +136,20 @@ mod tests {
     fn a_message_that_did_not_arrive_puts_every_change_back() {
         let state = state();
         state.send("m1", &[change("a", None, HELD), change("b", None, Some(AlertClass::Drift))]);
-        state.end("m1", AlertOutcome::Told);
+        state.end("m1", AlertOutcome::Delivered);
         let before = (state.told(), state.facts().digest().unwrap());
         state.send("m2", &[change("a", HELD, None)]);
         state.send("m2", &[change("c", None, HELD)]);
         let parts = state.facts().alerts_being_sent().unwrap();
         assert_eq!(parts.iter().map(|((_, number), _)| *number).collect::<Vec<_>>(), [0, 1]);
-        assert_eq!(state.told().len(), 2, "they count as told meanwhile");
+        assert_eq!(state.told().len(), 2, "they count as reported meanwhile");
         state.end("m2", AlertOutcome::NotSent);
         assert_eq!((state.told(), state.facts().digest().unwrap()), before);
     }
 
     #[test]
     fn an_entry_ends_with_its_problem_whatever_the_answer() {
-        for outcome in [AlertOutcome::Told, AlertOutcome::Refused, AlertOutcome::InDoubt] {
+        for outcome in [AlertOutcome::Delivered, AlertOutcome::Refused, AlertOutcome::InDoubt] {
             let state = state();
             let nothing = state.facts().digest().unwrap();
             state.send("m1", &[change("a", None, HELD)]);
@@ -166,7 +166,7 @@ mod tests {
         let state = state();
         let nothing = state.facts().digest().unwrap();
         state.send("m1", &[change("a", None, HELD), change("b", None, HELD)]);
-        state.end("m1", AlertOutcome::Told);
+        state.end("m1", AlertOutcome::Delivered);
         state.record(AlertStep::Dropped { keys: vec!["Invoice/a".parse().unwrap()] });
         assert_eq!(state.told().len(), 1);
         state.send("m2", &[change("c", None, HELD)]);

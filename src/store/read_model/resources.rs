@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
-use crate::model::alerts::{AlertPart, ToldAlert};
+use crate::model::alerts::{AlertPart, ReportedAlert};
 use crate::model::events::event::{EventEntry, EventLedger, PartnerWebhook};
 use crate::model::holds::{Freeze, SyncGrant};
 use crate::model::intent::OpenIntent;
@@ -58,8 +58,8 @@ pub(crate) static FREEZE: Table<(), Freeze> = Table::new(b"f/freeze");
 pub(crate) static SYNC: Table<(), SyncGrant> = Table::new(b"f/sync");
 /// Prefix of all entries of alerts.
 const EVERY_ALERT: &[u8] = b"b/";
-/// The problems that each target of alerts was told and that are not over.
-pub(crate) static ALERTS_TOLD: Table<(String, Key), ToldAlert> = Table::new(b"b/t/");
+/// The problems that each target of alerts knows.
+pub(crate) static ALERTS_REPORTED: Table<(String, Key), ReportedAlert> = Table::new(b"b/t/");
 /// The records of each target's message without a result, from 0.
 pub(crate) static ALERTS_SENDING: Table<(String, u64), AlertPart> = Table::new(b"b/s/");
 /// Resources that a person released, in the present epoch.
@@ -127,8 +127,8 @@ table_reads! {
     /// Returns the freeze in force.
     fn freeze() -> Option<Freeze> = FREEZE.get(());
     fn sync_grant() -> Option<SyncGrant> = SYNC.get(());
-    /// Returns the problems that each target was told and that are not over.
-    fn told_alerts() -> Vec<((String, Key), ToldAlert)> = ALERTS_TOLD.entries();
+    /// Returns the problems that each target of alerts knows.
+    fn reported_alerts() -> Vec<((String, Key), ReportedAlert)> = ALERTS_REPORTED.entries();
     /// Returns the messages without a result, by target, each in one part or several.
     fn alerts_being_sent() -> Vec<((String, u64), AlertPart)> = ALERTS_SENDING.entries();
     fn state_owner() -> Option<StateOwner> = BINDING.get(());

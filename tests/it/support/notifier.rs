@@ -15,7 +15,7 @@ pub(crate) struct Pigeon {
     pub(crate) hangs: Option<&'static str>,
     /// True if targets drop repeats.
     pub(crate) repeats: bool,
-    /// Targets that are told states of the daemon.
+    /// Targets of alerts.
     pub(crate) alerts: Vec<AlertTarget>,
 }
 

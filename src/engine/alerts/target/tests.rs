@@ -19,7 +19,7 @@ fn change(name: &str, before: Option<AlertClass>, after: Option<AlertClass>) -> 
 /// Takes the one message that is due, and keeps it as open.
 fn tell(target: &mut TargetAlerts, now: DateTime<Utc>) -> Vec<AlertChange> {
     let work = target.take_work(now);
-    let [TargetWork::Tell(changes)] = work.as_slice() else { panic!("{work:?}") };
+    let [TargetWork::Send(changes)] = work.as_slice() else { panic!("{work:?}") };
     let (message, changes) = ("m".to_owned(), changes.clone());
     let open = OpenMessage { message, began: now, changes: changes.clone(), is_under_way: true };
     target.open = Some(open);
@@ -39,7 +39,7 @@ fn changes_are_gathered_and_two_messages_are_a_minute_apart() {
     assert_eq!(target.take_work(at(14)), []);
     assert_eq!(tell(&mut target, at(15)).len(), 2);
     assert_eq!(target.next_due(), None, "it is under way");
-    end(&mut target, Some(AlertOutcome::Told), at(16));
+    end(&mut target, Some(AlertOutcome::Delivered), at(16));
     target.note(&key("Invoice/b"), None, at(17));
     assert_eq!(target.next_due(), Some(at(76)));
     let recovered = [change("Invoice/b", Some(AlertClass::Drift), None)];
@@ -48,7 +48,7 @@ fn changes_are_gathered_and_two_messages_are_a_minute_apart() {
 }
 
 #[test]
-fn what_did_not_arrive_is_told_later_and_the_wait_grows_to_a_bound() {
+fn what_did_not_arrive_is_sent_later_and_the_wait_grows_to_a_bound() {
     let mut target = target(AlertChoices::all());
     target.note(&key("Invoice/a"), HELD, at(0));
     let mut now = at(15);
@@ -64,7 +64,7 @@ fn what_did_not_arrive_is_told_later_and_the_wait_grows_to_a_bound() {
     let since = target.undelivered.as_ref().map(|undelivered| undelivered.since);
     assert_eq!((since, target.waiting()), (Some(at(15)), 1));
     tell(&mut target, now);
-    end(&mut target, Some(AlertOutcome::Told), now);
+    end(&mut target, Some(AlertOutcome::Delivered), now);
     assert_eq!((&target.undelivered, target.next_due()), (&None, None));
 }
 
@@ -75,7 +75,7 @@ fn a_problem_that_ended_before_it_could_be_told_is_never_told() {
     tell(&mut target, at(15));
     target.note(&key("Invoice/a"), None, at(20));
     end(&mut target, Some(AlertOutcome::NotSent), at(25));
-    assert_eq!((target.next_due(), target.told.len()), (None, 0));
+    assert_eq!((target.next_due(), target.reported.len()), (None, 0));
 }
 
 #[test]
@@ -111,9 +111,9 @@ fn a_class_that_is_not_chosen_is_no_news_and_its_end_goes_without_a_message() {
     assert!(!target.is_news(&invoice, Some(AlertClass::Drift)));
     target.note(&invoice, HELD, at(0));
     tell(&mut target, at(15));
-    end(&mut target, Some(AlertOutcome::Told), at(16));
+    end(&mut target, Some(AlertOutcome::Delivered), at(16));
     assert!(!target.is_news(&invoice, Some(AlertClass::Drift)));
     target.note(&invoice, None, at(20));
     assert_eq!(target.take_work(at(200)), [TargetWork::Drop(vec![invoice])]);
-    assert_eq!((target.told.len(), target.next_due()), (0, None));
+    assert_eq!((target.reported.len(), target.next_due()), (0, None));
 }

@@ -26,7 +26,7 @@ fn waiting(states: &[(i64, AlertVerdict)], until: i64) -> usize {
 }
 
 #[test]
-fn a_state_is_told_once_it_has_stood_for_a_minute() {
+fn a_state_is_sent_once_it_has_stood_for_a_minute() {
     assert_eq!(waiting(&[(0, HELD)], 59), 0);
     assert_eq!(waiting(&[(0, HELD)], 60), 1);
     assert_eq!(waiting(&[(0, HELD), (30, HELD)], 60), 1, "its time goes on");
@@ -55,12 +55,12 @@ fn nothing_is_due_while_nothing_is_new() {
     let mut alerts = alerts();
     alerts.note(key("Invoice/a"), AlertVerdict::Over, at(0));
     assert_eq!(alerts.next_due(), None);
-    let told = ToldAlert { class: AlertClass::Held, at: at(0) };
+    let told = ReportedAlert { class: AlertClass::Held, at: at(0) };
     let known = vec![(("ops".to_owned(), key("Invoice/a")), told)];
     assert_eq!(alerts.load(known, Vec::new()), BTreeSet::new());
     assert_eq!(alerts.take_touched().len(), 1);
     alerts.note(key("Invoice/a"), HELD, at(1));
-    assert_eq!(alerts.next_due(), None, "it was told before the restart");
+    assert_eq!(alerts.next_due(), None, "it was reported before the restart");
     alerts.note(key("Invoice/a"), AlertVerdict::Over, at(2));
     assert_eq!(alerts.next_due(), Some(at(62)));
 }
@@ -68,7 +68,7 @@ fn nothing_is_due_while_nothing_is_new() {
 #[test]
 fn a_target_that_takes_no_alerts_any_more_is_named() {
     let mut alerts = alerts();
-    let told = ToldAlert { class: AlertClass::Held, at: at(0) };
+    let told = ReportedAlert { class: AlertClass::Held, at: at(0) };
     let known = vec![(("chat".to_owned(), key("Invoice/a")), told)];
     let part = AlertPart { message: "m".to_owned(), at: at(0), changes: Vec::new() };
     let forgotten = alerts.load(known, vec![(("ops".to_owned(), 0), part)]);
