@@ -35,7 +35,7 @@ pub enum NotifyTarget {
         /// True if a notification is sent again after a lost answer; its key shows the repeat.
         at_least_once: Setting<bool>,
         /// The problems of resources that it is notified of.
-        alerts: AlertChoices,
+        alerts: Box<AlertChoices>,
     },
     Mail(Box<MailTarget>),
 }
@@ -239,7 +239,7 @@ impl ConfigReader<'_> {
             let help = "write `type: json` or `type: chat`";
             self.missing(entry.key_span.clone(), "the target has no `type`", help);
         }
-        let (at_least_once, alerts) = (self.at_least_once(node), self.alerts(node));
+        let (at_least_once, alerts) = (self.at_least_once(node), Box::new(self.alerts(node)));
         let url = self.setting(node, "url")?;
         Some(NotifyTarget::Web { url, form: form?, at_least_once, alerts })
     }

@@ -192,7 +192,7 @@ async fn a_lost_or_refused_message_is_sent_again_only_where_repeats_are_dropped(
     for (answer, repeats, count) in [(lost(), false, 1), (lost(), true, 2), (refused(), true, 1)] {
         let world = stopped().await;
         let alerts = target(AlertChoices::all());
-        let pigeon = Arc::new(Pigeon { alerts, repeats, ..Pigeon::telling(&[answer]) });
+        let pigeon = Arc::new(Pigeon { repeats, alerts, ..Pigeon::telling(&[answer]) });
         run_for(&world, &pigeon, 3_600).await;
         let keys: Vec<String> = pigeon.carried().into_iter().map(|one| one.key).collect();
         assert_eq!(keys.len(), count);
@@ -209,7 +209,7 @@ async fn a_message_under_way_at_a_crash_is_repeated_only_where_repeats_are_dropp
         let hanging = Arc::new(hanging);
         run_for(&world, &hanging, SOON).await;
         let alerts = target(AlertChoices::all());
-        let next = Arc::new(Pigeon { alerts, repeats, ..Pigeon::telling(&[]) });
+        let next = Arc::new(Pigeon { repeats, alerts, ..Pigeon::telling(&[]) });
         run_for(&world, &next, 3_600).await;
         let keys = |pigeon: &Pigeon| -> Vec<String> {
             pigeon.carried().into_iter().map(|one| one.key).collect()

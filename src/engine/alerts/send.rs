@@ -115,7 +115,7 @@ fn log_result(sent: &OutgoingNotification, outcome: Option<AlertOutcome>, reason
     let what = sent.subject.as_deref().unwrap_or_default();
     match outcome {
         Some(AlertOutcome::Delivered) => {
-            tracing::info!(target: "reckon::alerts", to, message, "alert delivered: {what}");
+            tracing::info!(target: "reckon::alerts", to, message, "alert: {what}");
         }
         Some(AlertOutcome::NotSent) => {
             tracing::warn!(target: "reckon::alerts", to, message, reason, "alert not delivered yet");

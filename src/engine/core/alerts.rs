@@ -35,8 +35,10 @@ impl Engine {
             let verdict = source!(self).verdict(&key);
             self.alerts.note(key, verdict, now);
         }
-        self.alerts.hand_over(now);
-        self.start_alerts();
+        if self.alerts.next_due().is_some_and(|due| due <= now) {
+            self.alerts.hand_over(now);
+            self.start_alerts();
+        }
         Ok(())
     }
 

@@ -73,13 +73,11 @@ fn note_reported(
     class: Option<AlertClass>,
     at: DateTime<Utc>,
 ) -> Folded {
-    match class {
-        Some(class) => Ok(ALERTS_REPORTED.put(changes, entry, &ReportedAlert { class, at })?),
-        None => {
-            ALERTS_REPORTED.remove(changes, entry);
-            Ok(())
-        }
+    if let Some(class) = class {
+        return Ok(ALERTS_REPORTED.put(changes, entry, &ReportedAlert { class, at })?);
     }
+    ALERTS_REPORTED.remove(changes, entry);
+    Ok(())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ const HELD: AlertVerdict = AlertVerdict::Problem(AlertClass::Held);
 const BLOCKED: AlertVerdict = AlertVerdict::Problem(AlertClass::Blocked);
 
 fn at(seconds: i64) -> DateTime<Utc> {
-    DateTime::UNIX_EPOCH + TimeDelta::seconds(seconds)
+    DateTime::from_timestamp(seconds, 0).unwrap()
 }
 
 fn alerts() -> Alerts {
