@@ -1,5 +1,6 @@
 //! `reckon.yaml`: read in full, with every problem in one run.
 
+pub mod alerts;
 pub mod approvals;
 pub mod events;
 pub mod limits;

@@ -13,11 +13,12 @@ use crate::base::secret::Secret;
 use crate::config::reader::ConfigReader;
 use crate::config::setting::{EnvSource, FromText, InvalidValue, Setting, words};
 use crate::config::value::HttpUrl;
+use crate::model::alerts::AlertChoices;
 use crate::notify::message::{BodyFormat, SmtpEncryption};
 use crate::spec::text::node::{Node, NodeEntry, NodeValue};
 
 const WEB: [&str; 2] = ["url", "type"];
-const TARGET: [&str; 4] = ["url", "type", "mail", "at_least_once"];
+const TARGET: [&str; 5] = ["url", "type", "mail", "at_least_once", "alerts"];
 const MAIL: [&str; 7] = ["to", "from", "host", "port", "user", "password", "encryption"];
 /// The entry of `to` that permits any address.
 pub(crate) const ANY: &str = "any";
@@ -33,6 +34,8 @@ pub enum NotifyTarget {
         form: Setting<BodyFormat>,
         /// True if a notification is sent again after a lost answer; its key shows the repeat.
         at_least_once: Setting<bool>,
+        /// The problems of resources that it is notified of.
+        alerts: Box<AlertChoices>,
     },
     Mail(Box<MailTarget>),
 }
@@ -64,6 +67,9 @@ pub struct MailTarget {
     /// True if a mail is sent again after a lost answer, under the same Message-ID.
     #[schemars(skip)]
     pub at_least_once: Setting<bool>,
+    /// The problems of resources that it is notified of.
+    #[schemars(skip)]
+    pub alerts: AlertChoices,
 }
 
 /// The forms of `to`.
@@ -97,6 +103,14 @@ impl JsonSchema for AnyForm {
 }
 
 impl NotifyTarget {
+    /// Returns the problems of resources that the target is notified of.
+    pub fn alerts(&self) -> &AlertChoices {
+        match self {
+            Self::Web { alerts, .. } => alerts,
+            Self::Mail(mail) => &mail.alerts,
+        }
+    }
+
     /// Returns whether a notification may be sent more than once; false where that cannot be read.
     pub fn is_at_least_once(&self, env: &dyn EnvSource) -> bool {
         let setting = match self {
@@ -200,9 +214,9 @@ impl ConfigReader<'_> {
                     let help = "remove it: this target is mail";
                     self.invalid(key.key_span.clone(), "mail has no `type`", help);
                 }
-                let at_least_once = self.at_least_once(node);
+                let common = (self.at_least_once(node), self.alerts(node));
                 let mail = self.section(node, "mail", &MAIL)?;
-                self.mail(mail, entry, at_least_once)
+                self.mail(mail, entry, common)
             }
             (Some(_), Some(_)) => {
                 self.invalid(span, "the target has both `url` and `mail`", "write two targets");
@@ -225,15 +239,16 @@ impl ConfigReader<'_> {
             let help = "write `type: json` or `type: chat`";
             self.missing(entry.key_span.clone(), "the target has no `type`", help);
         }
-        let at_least_once = self.at_least_once(node);
-        Some(NotifyTarget::Web { url: self.setting(node, "url")?, form: form?, at_least_once })
+        let (at_least_once, alerts) = (self.at_least_once(node), Box::new(self.alerts(node)));
+        let url = self.setting(node, "url")?;
+        Some(NotifyTarget::Web { url, form: form?, at_least_once, alerts })
     }
 
     fn mail(
         &mut self,
         node: &Node,
         entry: &NodeEntry,
-        at_least_once: Setting<bool>,
+        (at_least_once, alerts): (Setting<bool>, AlertChoices),
     ) -> Option<NotifyTarget> {
         for key in ["to", "from", "host"] {
             if node.present(key).is_none() {
@@ -254,6 +269,7 @@ impl ConfigReader<'_> {
             from: self.setting(node, "from")?,
             host: self.setting(node, "host")?,
             at_least_once,
+            alerts,
         })))
     }
 

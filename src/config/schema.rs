@@ -12,6 +12,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use crate::base::wording;
+use crate::config::alerts::AlertsForm;
 use crate::config::notify::{MailTarget, NotifyTarget, SecretUrl};
 use crate::config::setting::Setting;
 use crate::config::settings::Config;
@@ -215,6 +216,9 @@ struct TargetForm {
     /// True if a notification is sent again after a lost answer, under the same key.
     #[schemars(extend("default" = false))]
     at_least_once: Option<Setting<bool>>,
+    /// The problems of resources that the daemon notifies the target of, each change once: `all`, or a
+    /// list. Written in the file itself; without it there are none.
+    alerts: Option<AlertsForm>,
 }
 
 #[cfg(test)]

@@ -45,6 +45,7 @@ pub(crate) fn overview() -> Overview {
         traffic: crate::engine::protocol::views::TrafficView::default(),
         freeze: None,
         rules: Vec::new(),
+        alerts: Vec::new(),
         sync: None,
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! Floors, lowest first: `protocol` (requests and answers as values), `limits`, `handles` (what
 //! every task shares), `known` (the state in memory), `scheduler`, `readers`, `executor`, `events`,
-//! `hooks`, `view`, `queries`, `commands`, and `core`, which owns the loop. A part is changed by
+//! `hooks`, `alerts`, `view`, `queries`, `commands`, and `core`, which owns the loop. A part is changed by
 //! `core` alone, and returns what is to be done.
 
+pub mod alerts;
 pub mod commands;
 pub mod core;
 pub mod events;

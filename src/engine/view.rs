@@ -1,5 +1,6 @@
 //! Read-only view of the engine's parts, from which commands are decided and queries answered.
 
+use crate::engine::alerts::watch::Alerts;
 use crate::engine::events::schedule::EventSchedule;
 use crate::engine::hooks::scripts::Scripts;
 use crate::engine::known::known_state::Snapshot;
@@ -18,6 +19,7 @@ pub struct EngineView<'a> {
     pub(crate) event_schedule: &'a EventSchedule,
     pub(crate) scripts: &'a Scripts,
     pub(crate) money: &'a MoneyBook,
+    pub(crate) alerts: &'a Alerts,
 }
 
 impl EngineView<'_> {

@@ -3,6 +3,7 @@
 //! `Manifest` → `Desired` → `Plan` of `Step`s → `Effect` → `Intent` → `Outcome` → `Observation` →
 //! `Observed`. Every type is plain data; no code here reads a file, a clock or a socket.
 
+pub mod alerts;
 pub mod change;
 pub mod effect;
 pub mod error_class;

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::{IntentId, Key};
+use crate::model::alerts::{AlertRecord, AlertStep};
 use crate::model::events::event::{
     ForgedWebhook, PartnerWebhook, Polled, ReceivedWebhook, VerifiedEvent,
 };
@@ -127,6 +128,8 @@ pub enum Record {
     Thawed(Box<Thaw>),
     /// A person lets a manual daemon make the service match these documents: `sync`.
     Synced(Box<SyncGrant>),
+    /// A step of the alerts to a target of `notify`.
+    Alert(Box<AlertRecord>),
 }
 
 impl Record {
@@ -139,7 +142,11 @@ impl Record {
                 | Self::Progress { progress: IntentProgress::Resent, .. }
                 | Self::NotificationAttempt(_)
                 | Self::PartnerWebhook(_)
-        )
+        ) || self.is_alert_message()
+    }
+
+    fn is_alert_message(&self) -> bool {
+        matches!(self, Self::Alert(one) if matches!(one.step, AlertStep::Sending { .. }))
     }
 
     pub fn time(&self) -> Option<DateTime<Utc>> {
@@ -184,6 +191,7 @@ impl Record {
             Self::Frozen(one) => one.at,
             Self::Thawed(one) => one.at,
             Self::Synced(one) => one.at,
+            Self::Alert(one) => one.at,
             Self::Adopted(one) => one.fact.at,
             Self::StateOwner(_) | Self::CursorAdvanced(_) | Self::Unauthorised(_) => return None,
         })
@@ -226,6 +234,7 @@ impl Record {
             | Self::Frozen(_)
             | Self::Thawed(_)
             | Self::Synced(_)
+            | Self::Alert(_)
             | Self::EventsDropped(_)
             | Self::Lapsed(_)
             | Self::HooksAcknowledged(_)

@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use owo_colors::Style;
 
 use crate::base::wording::count_noun;
+use crate::engine::protocol::alerts::UndeliveredAlertsView;
 use crate::engine::protocol::diagnostics::StatusView;
 use crate::engine::protocol::events::ReceiverView;
 use crate::engine::protocol::hooks::HooksView;
@@ -50,6 +51,7 @@ pub fn text(status: &StatusView, is_live: bool, screen: Screen) -> String {
     row("Effects", effects(status, screen));
     row("Events", events(&status.events.receivers));
     row("Hooks", hooks(&status.hooks, screen));
+    row("Alerts", alerts(&status.overview.alerts, now, screen));
     not_ready(&mut out, status, screen);
     next(&mut out, &status.not_ready, screen);
     out
@@ -217,6 +219,25 @@ fn hooks(hooks: &HooksView, screen: Screen) -> Vec<String> {
         lines.push(format!("{}, no run failed", count_noun(hooks.scripts.len(), "script")));
     }
     lines
+}
+
+/// Renders the targets whose alerts do not arrive; no line without one.
+fn alerts(
+    undelivered: &[UndeliveredAlertsView],
+    now: DateTime<Utc>,
+    screen: Screen,
+) -> Vec<String> {
+    let line = |one: &UndeliveredAlertsView| {
+        let UndeliveredAlertsView { target, since, reason, waiting } = one;
+        let lasts = since.parse().map(|since| format!(" ({})", age(now, since)));
+        let (since, lasts) = (to_clock(since), lasts.unwrap_or_default());
+        let waiting = count_noun(u64::try_from(*waiting).unwrap_or(u64::MAX), "change");
+        let line = format!(
+            "not delivered to `{target}` since {since}{lasts}: {reason}; {waiting} to report"
+        );
+        screen.paint(Style::new().red(), &clean(&line))
+    };
+    undelivered.iter().map(line).collect()
 }
 
 fn not_ready(out: &mut String, status: &StatusView, screen: Screen) {

@@ -232,6 +232,7 @@ pub(crate) fn entry_text(record: &Record) -> Option<EntryText<'_>> {
         }
         Record::Thawed(one) => (one.at, "thawed", Some(format!("by {}", one.actor))),
         Record::Synced(one) => (one.at, "synced", Some(format!("by {}", one.actor))),
+        Record::Alert(one) => (one.at, "alert", Some(one.to_string())),
         Record::StateOwner(_)
         | Record::Intent(_)
         | Record::Progress { .. }

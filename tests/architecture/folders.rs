@@ -16,7 +16,7 @@ const FILES_MAX: usize = 20;
 const RE_EXPORTS_MAX: usize = 10;
 
 /// The floors of the engine, lowest first: a folder imports only from lower ones.
-const ENGINE: [&str; 13] = [
+const ENGINE: [&str; 14] = [
     "protocol",
     "limits",
     "handles",
@@ -26,6 +26,7 @@ const ENGINE: [&str; 13] = [
     "executor",
     "events",
     "hooks",
+    "alerts",
     "view",
     "queries",
     "commands",

@@ -8,13 +8,14 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 /// Prefix of every code, except those of the HTTP interface.
 const PREFIX: &str = "reckon::";
 /// Paths with this prefix that are no codes: the program itself, and the name of a log.
-const OTHERS: [&str; 6] = [
+const OTHERS: [&str; 7] = [
     "reckon::cli::main",
     "reckon::effects",
     "reckon::resources",
     "reckon::documents",
     "reckon::freeze",
     "reckon::times",
+    "reckon::alerts",
 ];
 /// Calls whose first text is the end of a code: the folder, the call, and the beginning of the code.
 const CALLS: [(&str, &str, &str); 6] = [

@@ -14,6 +14,7 @@ mod support;
 
 mod accounts;
 mod adopt_daemon;
+mod alerts;
 mod approval;
 mod client_log;
 mod crowd;

@@ -34,6 +34,7 @@ mod tree;
 mod absent;
 mod adopt;
 mod against;
+mod alerts;
 mod attach;
 mod book;
 mod canaries;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use crate::base::clock::SystemClock;
+use crate::base::id::Name;
 use crate::base::secret::Secret;
 use crate::cli::commands::sandbox::command::WebhookAddresses;
 use crate::cli::context::open::Context;
@@ -13,9 +14,11 @@ use crate::config::setting::{ConfigError, EnvSource, FromText, ProcessEnv, Setti
 use crate::config::settings::Config;
 use crate::engine::hooks::notify::{DeliveryAttempt, NotificationSender};
 use crate::engine::protocol::payers::IntakeLink;
+use crate::notify::alert::AlertTarget;
 use crate::notify::deliver::Notifier;
 use crate::notify::message::{
-    DeliveryResult, NotificationTarget, OutgoingNotification, SmtpEncryption, SmtpLogin, SmtpTarget,
+    BodyFormat, DeliveryResult, NotificationTarget, OutgoingNotification, SmtpEncryption,
+    SmtpLogin, SmtpTarget,
 };
 
 const PORT: u16 = 587;
@@ -52,7 +55,7 @@ impl SettingReader<'_> {
 
     fn target(&mut self, target: &NotifyTarget) -> Option<NotificationTarget> {
         match target {
-            NotifyTarget::Web { url, form, at_least_once: _ } => {
+            NotifyTarget::Web { url, form, .. } => {
                 let (url, form) = (self.get(url), self.get(form));
                 Some(NotificationTarget::Web { url: url?.0, form: form? })
             }
@@ -163,6 +166,16 @@ impl NotificationSender for DaemonNotifier {
         let mut targets = self.setup.config.notify.iter();
         let target = targets.find(|(name, _)| name.as_str() == target);
         target.is_some_and(|(_, target)| target.is_at_least_once(&ProcessEnv))
+    }
+
+    fn alert_targets(&self) -> Vec<AlertTarget> {
+        let target = |(name, target): (&Name, &NotifyTarget)| AlertTarget {
+            name: name.to_string(),
+            choices: target.alerts().clone(),
+            is_program: matches!(target, NotifyTarget::Web { form, .. }
+                if form.get(&ProcessEnv) == Ok(BodyFormat::Json)),
+        };
+        self.setup.config.notify.iter().map(target).collect()
     }
 
     fn intake_address(&self, link: &IntakeLink) -> String {

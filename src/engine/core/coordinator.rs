@@ -16,6 +16,7 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::base::id::{IntentId, Key};
+use crate::engine::alerts::watch::Alerts;
 use crate::engine::core::retention::{CompactionPlan, RetentionTimer};
 use crate::engine::core::tasks::{Tasks, TreeReadRequest, TreeReader};
 use crate::engine::events::schedule::EventSchedule;
@@ -79,6 +80,7 @@ pub struct Engine {
     pub(crate) event_schedule: EventSchedule,
     pub(crate) scripts: Scripts,
     pub(crate) money: MoneyBook,
+    pub(crate) alerts: Alerts,
     pub(crate) retention: RetentionTimer,
     pub(crate) compaction: Option<CompactionPlan>,
     pub(crate) rekeyer: Option<Arc<Rekeyer>>,
@@ -111,6 +113,7 @@ impl Engine {
             event_schedule: EventSchedule::default(),
             scripts: Scripts::default(),
             money: MoneyBook::default(),
+            alerts: Alerts::default(),
             retention: RetentionTimer::default(),
             compaction: None,
             rekeyer: None,
@@ -142,6 +145,7 @@ impl Engine {
             event_schedule: &self.event_schedule,
             scripts: &self.scripts,
             money: &self.money,
+            alerts: &self.alerts,
         }
     }
 
@@ -181,6 +185,7 @@ impl Engine {
             self.begin_read();
             self.start_account_reads();
             self.note_reconciled();
+            self.alerts_due()?;
             self.publish();
             if self.tasks.is_empty() && self.idle() {
                 for waiter in self.waiters.drain(..) {
@@ -194,7 +199,11 @@ impl Engine {
             }
             let due = self.scheduler.backoff.next_due();
             let dated = self.view().next_dates();
-            let again = [self.next_account_read(), self.view().next_rule_change()];
+            let again = [
+                self.next_account_read(),
+                self.view().next_rule_change(),
+                self.view().next_alert(),
+            ];
             let again = again.into_iter().flatten().min();
             let hooks = self.scripts.next_due().filter(|_| !self.stopping);
             let looks = [self.next_read(), hooks, self.retention.due];

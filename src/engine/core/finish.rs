@@ -80,6 +80,10 @@ impl Engine {
                 self.plan_approved();
                 return Ok(());
             }
+            TaskResult::AlertTried(target, outcome, reason) => {
+                self.alert_tried(&target, outcome, reason);
+                return Ok(());
+            }
             TaskResult::Unauthorised(key, merchant) => return self.unauthorised(&key, &merchant),
             TaskResult::BookkeepingDone(keys) => return self.bookkeeping_done(keys),
             TaskResult::Released => return self.replan_all(),

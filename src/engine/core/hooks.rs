@@ -6,6 +6,7 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use crate::base::id::Key;
+use crate::engine::alerts::watch::Alerts;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::core::tasks::TaskClass;
 use crate::engine::handles::shared::EngineResult;
@@ -33,6 +34,7 @@ impl Engine {
     }
 
     pub fn set_notifier(&mut self, notifier: Arc<dyn NotificationSender>) {
+        self.alerts = Alerts::new(notifier.alert_targets());
         self.scripts.notifier = Some(notifier);
         self.scripts.agenda.reload();
     }

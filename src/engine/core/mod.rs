@@ -1,5 +1,6 @@
 //! The loop: inputs, tasks and their results, shutdown.
 
+pub mod alerts;
 pub mod commands;
 pub mod coordinator;
 pub mod current;

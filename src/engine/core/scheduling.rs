@@ -25,6 +25,7 @@ impl Engine {
 
     /// Notes which of the failed resources still have a step that could be tried.
     pub(crate) fn note_steps(&mut self, planned: &BTreeSet<Key>) {
+        self.alerts.touch(planned);
         for key in planned {
             let step = self.planner.step(key);
             let is_possible = step.is_some_and(|step| !step.needs_operator());

@@ -12,6 +12,7 @@ use crate::base::id::{IntentId, Key};
 use crate::engine::handles::access::{CredentialError, CredentialSource};
 use crate::engine::handles::shared::EngineResult;
 use crate::engine::protocol::query::Reply;
+use crate::model::alerts::AlertOutcome;
 use crate::model::effect::Effect;
 use crate::model::events::hook_run::ActionRequestId;
 use crate::model::intent::Cause;
@@ -39,6 +40,8 @@ pub enum TaskResult {
     ActionTried(ActionRequestId, bool, Option<Key>),
     /// A plan was approved: plan every resource again that a limit blocks.
     Approved,
+    /// An attempt at an alert to this target ended: its result, or `None` if it is repeated; the reason.
+    AlertTried(String, Option<AlertOutcome>, String),
     BookkeepingDone(BTreeSet<Key>),
     /// A release was recorded: plan everything again.
     Released,
@@ -69,6 +72,7 @@ impl TaskResult {
             | Self::RetentionDone
             | Self::ActionTried(..)
             | Self::Approved
+            | Self::AlertTried(..)
             | Self::BookkeepingDone(_)
             | Self::Released
             | Self::HoldsChanged
@@ -175,6 +179,18 @@ impl CredentialError {
 }
 
 impl TaskFailure {
+    /// Returns the reason as a condition has it, in CamelCase.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Secret(_) => "SecretMissing",
+            Self::Unreachable(_) => "Unreachable",
+            Self::Blocked(_) => "NotPossible",
+            Self::Mismatch(_) => "Mismatch",
+            Self::Denied(_) => "PartnerRefused",
+            Self::Waiting(_) => "Processing",
+        }
+    }
+
     /// Returns the sentence for people.
     pub fn message(&self) -> &str {
         match self {

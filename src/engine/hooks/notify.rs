@@ -15,6 +15,7 @@ use crate::model::events::hook_run::{
     ActionOutcome, ActionRequestId, Channel, NotificationAttempt, PendingAction, Scheduled,
 };
 use crate::model::record::Record;
+use crate::notify::alert::AlertTarget;
 use crate::notify::message::{DeliveryResult, OutgoingNotification};
 
 /// Time in which a notification is repeated, if its target drops repeats.
@@ -29,6 +30,10 @@ pub trait NotificationSender: Send + Sync {
     /// Returns true if a target may receive a notification twice, and drops repeats by their key.
     fn drops_repeats(&self, _target: &str) -> bool {
         false
+    }
+    /// Returns the targets of alerts.
+    fn alert_targets(&self) -> Vec<AlertTarget> {
+        Vec::new()
     }
     /// Returns the address of a payer's page: a secret.
     fn intake_address(&self, link: &IntakeLink) -> String;

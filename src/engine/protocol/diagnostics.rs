@@ -63,10 +63,16 @@ pub struct Metrics {
     pub events: EventTotals,
     /// Posts answered since the process began, by answer; the HTTP server adds them.
     pub posts: BTreeMap<String, u64>,
+    /// Alerts since the process began, by target and result.
+    #[serde(default)]
+    pub alerts: AlertCounts,
     /// A newer configuration has a problem and is not used; the HTTP server adds it.
     #[serde(default)]
     pub configuration_refused: bool,
 }
+
+/// Number of alerts by target and result.
+pub type AlertCounts = BTreeMap<String, BTreeMap<String, u64>>;
 
 /// Merchants with series of their own, at most: more would be too many series for a monitor.
 pub const MERCHANTS_SHOWN_MAX: usize = 100;

@@ -1,6 +1,7 @@
 //! Values between people, programs and tasks on one side, and the engine on the other: requests and answers.
 
 pub mod actions;
+pub mod alerts;
 pub mod approvals;
 pub mod diagnostics;
 pub mod event_detail;

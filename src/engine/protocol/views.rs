@@ -9,6 +9,7 @@ use serde_with::skip_serializing_none;
 
 use crate::base::hash::Digest;
 use crate::base::id::{Key, Mode};
+use crate::engine::protocol::alerts::UndeliveredAlertsView;
 use crate::engine::protocol::next_steps::{NeedView, NextStep};
 use crate::engine::protocol::payers::PaymentsView;
 use crate::engine::protocol::time_rules::{TimeRuleView, holding_sentences};
@@ -64,6 +65,9 @@ pub struct Overview {
     /// The windows and freezes of the configuration, without the freezes that are over.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<TimeRuleView>,
+    /// The targets of alerts whose last one did not arrive.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alerts: Vec<UndeliveredAlertsView>,
 }
 
 /// The sync of a daemon with `policy.sync: manual`.

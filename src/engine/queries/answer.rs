@@ -100,6 +100,7 @@ impl EngineView<'_> {
             sync: self.known_state.holds.sync_view().map(Box::new),
             freeze: self.view_freeze(),
             rules: self.time_rules(),
+            alerts: self.undelivered_alerts(),
         }
     }
 
@@ -196,6 +197,7 @@ impl EngineView<'_> {
             syncs: self.shared.writer.syncs().counts(),
             events: self.event_totals()?,
             posts: BTreeMap::new(),
+            alerts: self.alert_counts(),
             configuration_refused: false,
         })
     }

@@ -81,7 +81,7 @@ fn synced_condition(known: &ConditionInputs<'_>, status: ConditionStatus) -> Rea
         (ConditionStatus::False, _) if let Some(hold) = known.hold => {
             (hold.word(), hold.sentence())
         }
-        (ConditionStatus::False, Some(why)) => (failure_reason(why), why.message().to_owned()),
+        (ConditionStatus::False, Some(why)) => (why.word(), why.message().to_owned()),
         _ => (step.reason.word(), step.reason.to_string()),
     }
 }
@@ -110,7 +110,7 @@ fn attention_condition(
         return (("NothingToDo", "no action needed".to_owned()), None);
     }
     match known.unable.filter(|_| !step.needs_operator()) {
-        Some(unable) => ((failure_reason(unable), unable.message().to_owned()), None),
+        Some(unable) => ((unable.word(), unable.message().to_owned()), None),
         None => ((step.reason.word(), step.reason.to_string()), change_time(known)),
     }
 }
@@ -161,17 +161,6 @@ fn stems_from_files(reason: &Reason) -> bool {
             | Reason::Unsuitable(_)
             | Reason::OverLimit(_)
     )
-}
-
-pub(crate) fn failure_reason(unable: &TaskFailure) -> &'static str {
-    match unable {
-        TaskFailure::Secret(_) => "SecretMissing",
-        TaskFailure::Unreachable(_) => "Unreachable",
-        TaskFailure::Blocked(_) => "NotPossible",
-        TaskFailure::Mismatch(_) => "Mismatch",
-        TaskFailure::Denied(_) => "PartnerRefused",
-        TaskFailure::Waiting(_) => "Processing",
-    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Answers queries from the present state.
 
+pub mod alerts;
 pub mod answer;
 pub mod conditions;
 pub mod event_detail;

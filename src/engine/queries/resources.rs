@@ -15,7 +15,7 @@ use crate::engine::protocol::payers::{PaymentView, PaymentsView};
 use crate::engine::protocol::resources::{LabelTerm, ListPart, ResourceFilter, ResourceList};
 use crate::engine::protocol::unknown_names::UnknownName;
 use crate::engine::protocol::views::ResourceView;
-use crate::engine::queries::conditions::{self, failure_reason};
+use crate::engine::queries::conditions;
 use crate::engine::queries::next_steps::next_steps;
 use crate::engine::scheduler::backoff::{instant_of, time_to_next_quarter};
 use crate::engine::view::EngineView;
@@ -264,7 +264,7 @@ fn headline(known: &conditions::ConditionInputs<'_>) -> (String, String) {
         return (hold.word().to_owned(), hold.sentence());
     }
     if let Some(unable) = known.unable {
-        return (failure_reason(unable).to_owned(), unable.message().to_owned());
+        return (unable.word().to_owned(), unable.message().to_owned());
     }
     let (word, message) = known.step.headline();
     if known.step.is_ready() && known.step.reason == Reason::Settled {

@@ -13,6 +13,8 @@ pub(crate) struct Failures {
     by_resource: BTreeMap<Key, TaskFailure>,
     /// Resources that need a person for their failure alone: their step needs none.
     for_operator: BTreeSet<Key>,
+    /// Resources whose failure was noted or forgotten since it was last asked.
+    changed: BTreeSet<Key>,
 }
 
 impl Failures {
@@ -20,12 +22,20 @@ impl Failures {
     pub(crate) fn insert(&mut self, key: &Key, failure: TaskFailure) {
         let needs_attention = failure.needs_attention();
         self.by_resource.insert(key.clone(), failure);
+        self.changed.insert(key.clone());
         self.note_attention(key, needs_attention);
     }
 
     pub(crate) fn remove(&mut self, key: &Key) {
-        self.by_resource.remove(key);
+        if self.by_resource.remove(key).is_some() {
+            self.changed.insert(key.clone());
+        }
         self.for_operator.remove(key);
+    }
+
+    /// Returns the resources whose failure was noted or forgotten since the last call.
+    pub(crate) fn take_changed(&mut self) -> BTreeSet<Key> {
+        std::mem::take(&mut self.changed)
     }
 
     pub(crate) fn get(&self, key: &Key) -> Option<&TaskFailure> {

@@ -22,6 +22,7 @@ use crate::base::secret::Secret;
 use crate::client::request::ServiceConfig;
 use crate::client::service_client::Client;
 use crate::client::transport::{FaultlessWire, Transport};
+use crate::engine::alerts::watch::Alerts;
 use crate::engine::commands::decision::{Append, CommandWork, Decision};
 use crate::engine::core::coordinator::snapshot;
 use crate::engine::events::schedule::EventSchedule;
@@ -100,6 +101,7 @@ pub(crate) struct StateFixture {
     pub(crate) event_schedule: EventSchedule,
     pub(crate) scripts: Scripts,
     pub(crate) money: MoneyBook,
+    pub(crate) alerts: Alerts,
     pub(crate) stopping: bool,
 }
 
@@ -132,6 +134,7 @@ impl StateFixture {
             event_schedule: EventSchedule::default(),
             scripts: Scripts::default(),
             money: MoneyBook::default(),
+            alerts: Alerts::default(),
             stopping: false,
         };
         fixture.refresh();
@@ -227,6 +230,7 @@ impl StateFixture {
             event_schedule: &self.event_schedule,
             scripts: &self.scripts,
             money: &self.money,
+            alerts: &self.alerts,
         }
     }
 

@@ -27,6 +27,7 @@ fn process_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     let help = "Documents of a manual daemon wait for `reckon sync`: 1, else 0.";
     out.write_one("awaits_sync", help, u64::from(waits))?;
     time_rule_families(out, all)?;
+    alert_families(out, all)?;
     let help =
         "Last time at which nothing was left that could be done, since the epoch; 0: not yet.";
     let at = all.reconciled_at.map_or(0, |at| at.timestamp());
@@ -41,6 +42,17 @@ fn time_rule_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     let waiting = rules.iter().map(|rule| (rule.name.as_str(), rule.waiting));
     let help = "Resources whose change waits for a window or freeze of the configuration.";
     out.write_by(("held", "rule"), help, None, waiting)
+}
+
+fn alert_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
+    let counts = all.alerts.iter().flat_map(|(target, results)| {
+        results.iter().map(move |(result, count)| ([target.as_str(), result.as_str()], *count))
+    });
+    let help =
+        "Messages about problems of resources since the process began, by target and result.";
+    out.write_by_two(("alerts_total", ["target", "result"]), help, counts)?;
+    let help = "Targets of alerts whose last message did not arrive.";
+    out.write_one("alerts_undelivered", help, all.overview.alerts.len())
 }
 
 fn resource_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {

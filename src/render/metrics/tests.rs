@@ -58,6 +58,7 @@ fn counts() -> Metrics {
         },
         reconciled_at: DateTime::from_timestamp(1_900_000_000, 0),
         posts: [("stored".to_owned(), 4)].into(),
+        alerts: [("ops".to_owned(), [("delivered".to_owned(), 3)].into())].into(),
         configuration_refused: false,
     }
 }

@@ -57,6 +57,9 @@ fn service(parts: &OverviewParts<'_>) -> Markup {
             div.notice { "The service throttles " (count_noun(*slowed, "merchant")) " (" (count_noun(*throttled, "time")) " so far): calls wait." }
         }
         @if let Some(difference) = clock_difference(*clock_ahead_seconds) { div.notice.bad { "This machine's clock is " (difference) "." } }
+        @for one in &parts.overview.alerts {
+            div.notice.bad { "Alerts are not delivered to " code { (clean(&one.target)) } " since " (time(&one.since)) ": " (clean(&one.reason)) "." }
+        }
         @if silent.is_empty() && *slowed == 0 { p { (state(true, "Answers")) " No host of the service is silent or throttles calls." } }
         p.quiet { "Journal: record " (parts.overview.position) ", head " code { (short_hash(&parts.overview.head)) } "." }
     }

@@ -241,6 +241,9 @@ fn the_first_page_begins_with_the_service_and_its_counts_add_up() {
     };
     let mut overview = Overview { ready: 3, ..overview() };
     overview.traffic.silent.push(silent);
+    overview.alerts = of(
+        json!([{"target": HOSTILE, "since": "2026-11-22T10:02:00.000Z", "reason": HOSTILE, "waiting": 1}]),
+    );
     let money: MoneyOutlook =
         of(json!({"counted": 4, "resources": 5, "rows": [{"currency": "USD", "mode": "test",
         "collected_30_days": 100, "due_30_days": 250, "due_12_months": 1250,
@@ -255,6 +258,7 @@ fn the_first_page_begins_with_the_service_and_its_counts_add_up() {
     let html = check("overview", super::overview::page(&parts, false));
     let text = html.replace(['<', '>'], " ");
     assert!(html.contains(" silent since <time"), "{html}");
+    assert!(html.contains("Alerts are not delivered to <code"), "{html}");
     assert!(html.find("silent since") < html.find("All resources"), "the service comes first");
     for count in ["class=\"sum\"> 3", "class=\"sum\"> 2", "class=\"sum\"> 5"] {
         assert!(text.contains(&count.replace("> ", " ")), "3 ready, 2 not ready, 5 in all: {text}");

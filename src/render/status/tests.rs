@@ -40,6 +40,21 @@ fn a_quiet_daemon_fits_in_a_few_lines() {
 }
 
 #[test]
+fn a_target_that_no_alert_reaches_is_named_with_the_reason() {
+    let mut status = quiet();
+    status.overview.alerts = vec![UndeliveredAlertsView {
+        target: "ops".to_owned(),
+        since: "2030-01-31T10:02:00.000Z".to_owned(),
+        reason: "no connection".to_owned(),
+        waiting: 4,
+    }];
+    let shown = text(&status, true, Screen::PLAIN);
+    let line =
+        "Alerts     not delivered to `ops` since 10:02Z (3m): no connection; 4 changes to report\n";
+    assert!(shown.contains(line), "{shown}");
+}
+
+#[test]
 fn without_a_daemon_nothing_is_said_of_the_service() {
     let shown = text(&quiet(), false, Screen::PLAIN);
     assert!(shown.contains("no daemon runs") && !shown.contains("no call fails"), "{shown}");

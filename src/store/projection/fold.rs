@@ -21,7 +21,7 @@ use crate::store::projection::observed::{
     fold_missing_document, forget_resource, move_resource, refuse_credentials, set_unknown_objects,
 };
 use crate::store::projection::operator::rotate_addresses;
-use crate::store::projection::{events, exposure, hooks, ledger, operator, retention};
+use crate::store::projection::{alerts, events, exposure, hooks, ledger, operator, retention};
 use crate::store::read_model::journal_refs;
 use crate::store::read_model::model::{Changes, Entries as _, decode};
 use crate::store::read_model::resources::{
@@ -69,6 +69,7 @@ pub(crate) fn fold_record(changes: &mut Changes<'_>, record: &Record) -> Folded 
             Ok(())
         }
         Record::Synced(grant) => Ok(SYNC.put(changes, (), grant)?),
+        Record::Alert(alert) => alerts::fold_alert(changes, alert),
         Record::MissingDocument(absence) => fold_missing_document(changes, absence),
         Record::Moved(moved) => move_resource(changes, moved),
         Record::Restored(restored) => operator::begin_epoch(changes, restored),

@@ -1,5 +1,6 @@
 //! The fold: records of the journal to entries of the index.
 
+pub mod alerts;
 pub mod events;
 pub mod exposure;
 pub mod fold;

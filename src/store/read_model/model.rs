@@ -277,6 +277,15 @@ impl ParsedKey for String {
     }
 }
 
+/// The text holds no zero byte.
+impl<B: ParsedKey> ParsedKey for (String, B) {
+    fn parse(bytes: &[u8]) -> ReadResult<Self> {
+        let mut parts = bytes.splitn(2, |byte| *byte == 0);
+        let (first, second) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        Ok((String::parse(first)?, B::parse(second)?))
+    }
+}
+
 impl EntryKey for Digest {
     type Of<'k> = &'k Self;
 

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
+use crate::model::alerts::{AlertPart, ReportedAlert};
 use crate::model::events::event::{EventEntry, EventLedger, PartnerWebhook};
 use crate::model::holds::{Freeze, SyncGrant};
 use crate::model::intent::OpenIntent;
@@ -25,7 +26,7 @@ use crate::store::read_model::model::{
 };
 
 /// The version of the fold: an index of another version is rebuilt.
-pub const FOLD_VERSION: u32 = 14;
+pub const FOLD_VERSION: u32 = 15;
 
 /// Maximum renames followed from one name: a cycle of renames ends there.
 const MOVES_MAX: usize = 10_000;
@@ -55,6 +56,12 @@ pub(crate) static EPOCH: Table<(), Epoch> = Table::new(b"f/epoch");
 pub(crate) static FREEZE: Table<(), Freeze> = Table::new(b"f/freeze");
 /// The last sync.
 pub(crate) static SYNC: Table<(), SyncGrant> = Table::new(b"f/sync");
+/// Prefix of all entries of alerts.
+const EVERY_ALERT: &[u8] = b"b/";
+/// The problems that each target of alerts knows.
+pub(crate) static ALERTS_REPORTED: Table<(String, Key), ReportedAlert> = Table::new(b"b/t/");
+/// The records of each target's message without a result, from 0.
+pub(crate) static ALERTS_SENDING: Table<(String, u64), AlertPart> = Table::new(b"b/s/");
 /// Resources that a person released, in the present epoch.
 pub(crate) static RELEASED: Table<Key, DateTime<Utc>> = Table::new(b"e/r/");
 /// Effects that were searched in the present epoch.
@@ -120,6 +127,10 @@ table_reads! {
     /// Returns the freeze in force.
     fn freeze() -> Option<Freeze> = FREEZE.get(());
     fn sync_grant() -> Option<SyncGrant> = SYNC.get(());
+    /// Returns the problems that each target of alerts knows.
+    fn reported_alerts() -> Vec<((String, Key), ReportedAlert)> = ALERTS_REPORTED.entries();
+    /// Returns the messages without a result, by target, each in one part or several.
+    fn alerts_being_sent() -> Vec<((String, u64), AlertPart)> = ALERTS_SENDING.entries();
     fn state_owner() -> Option<StateOwner> = BINDING.get(());
     fn event(merchant: &Key, id: &str) -> Option<EventEntry> = EVENTS.get((merchant, id));
     /// Returns the id of the event that became known as the merchant's `number`-th one; `None` if
@@ -223,6 +234,7 @@ pub(crate) fn entries(index: &dyn Index) -> ReadResult<Vec<KeyValue>> {
         SUSPENDED.prefix(),
         DISOWNED.prefix(),
         UNKNOWN_OBJECTS.prefix(),
+        EVERY_ALERT,
         EVERY_EVENT,
         EVERY_HOOK,
     ] {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use reckon::engine::hooks::notify::{DeliveryAttempt, NotificationSender};
 use reckon::engine::protocol::payers::IntakeLink;
 use reckon::http::public::public_routes::PublicRoutes;
+use reckon::notify::alert::AlertTarget;
 use reckon::notify::message::{DeliveryResult, OutgoingNotification};
 
 pub(crate) struct Pigeon {
@@ -14,6 +15,8 @@ pub(crate) struct Pigeon {
     pub(crate) hangs: Option<&'static str>,
     /// True if targets drop repeats.
     pub(crate) repeats: bool,
+    /// Targets of alerts.
+    pub(crate) alerts: Vec<AlertTarget>,
 }
 
 impl Pigeon {
@@ -25,7 +28,7 @@ impl Pigeon {
     /// Does the same; the value can still be changed.
     pub(crate) fn telling(answers: &[DeliveryResult]) -> Self {
         let answers = Mutex::new(answers.iter().rev().cloned().collect());
-        Self { carried: Mutex::default(), answers, hangs: None, repeats: false }
+        Self { carried: Mutex::default(), answers, hangs: None, repeats: false, alerts: Vec::new() }
     }
 
     /// Returns every notification that it received.
@@ -44,6 +47,10 @@ impl NotificationSender for Pigeon {
 
     fn drops_repeats(&self, _target: &str) -> bool {
         self.repeats
+    }
+
+    fn alert_targets(&self) -> Vec<AlertTarget> {
+        self.alerts.clone()
     }
 
     fn allows_any_address(&self, _target: &str) -> bool {
