@@ -305,4 +305,20 @@ mod tests {
         insta::assert_snapshot!(text(&view, false, Screen::PLAIN));
         insta::assert_snapshot!(detail::text(&detail(), Screen::PLAIN));
     }
+
+    #[test]
+    fn requested_runs_are_listed_apart_from_failed_ones() {
+        let run = RequestedRunView {
+            merchant: "merchant/acme".to_owned(),
+            event: "evt_1".to_owned(),
+            script: "answers".to_owned(),
+            actor: "ann".to_owned(),
+            at: "2026-11-22T10:00:00.000Z".to_owned(),
+        };
+        let mut view = HooksView { requested: vec![run], ..HooksView::default() };
+        view.totals.requested = 3;
+        let expect = "Requested by a person, not run yet:\n  answers, event evt_1: requested by ann at \
+            2026-11-22T10:00:00.000Z\n  and 2 more\n";
+        assert_eq!(failed_runs(&view), expect);
+    }
 }

@@ -176,7 +176,7 @@ pub enum TrialRunQuery {
     Event(String),
     /// The known state of a transaction of the service.
     Transaction { merchant: Key, id: String },
-    /// What these action requests lead to, by their names.
+    /// The consequences of these action requests, by their names.
     Names(Vec<TrialRequest>),
     /// A value that a script keeps.
     Kept { script: String, key: String },

@@ -71,7 +71,7 @@ pub struct TrialRequest {
     pub request: ActionRequest,
 }
 
-/// What a request of an action leads to, by the name of the action.
+/// The consequence of an action request, by the name of the action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestedName {

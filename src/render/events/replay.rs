@@ -30,7 +30,7 @@ pub struct ReplayCost {
     pub search_cut: bool,
     pub earlier: EarlierRuns,
     pub left_out: LeftOutEvents,
-    /// What the runs would request now, by the verb of the action.
+    /// The actions that the runs would request now, by their verbs.
     pub actions: Vec<ReplayedActions>,
     /// Values that the runs would store.
     pub keeps: usize,
@@ -231,5 +231,67 @@ fn warnings(out: &mut String, cost: &ReplayCost) {
     }
     if cost.other_scripts {
         push_line!(out, "The daemon uses other scripts than this folder has.");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn refund(minor: i64) -> ActionRequest {
+        let fields = json!({"amount": {"minor": minor, "currency": "USD"}});
+        let request = json!({"name": "give-back", "verb": "refund", "fields": fields});
+        serde_json::from_value(request).unwrap()
+    }
+
+    fn cost() -> ReplayCost {
+        let mut refunds = ReplayedActions::of("refund".to_owned());
+        for (minor, name) in [(700, RequestedName::New), (300, RequestedName::New)] {
+            refunds.count(&refund(minor), name);
+        }
+        for name in [RequestedName::Repeated, RequestedName::Taken] {
+            refunds.count(&refund(900), name);
+        }
+        let mut cost = ReplayCost {
+            script: "answers".to_owned(),
+            since: "2026-11-26".to_owned(),
+            merchant: Some("Merchant/books/acme".to_owned()),
+            limit: 2,
+            events: 2,
+            beyond_limit: 1,
+            next_since: Some("2026-11-27".to_owned()),
+            earlier: EarlierRuns { failed: 1, succeeded: 1, not_run: 0 },
+            left_out: LeftOutEvents { waiting: 0, requested: 0, erased: 0, dropped: 1 },
+            actions: vec![refunds],
+            adds: 1,
+            ..ReplayCost::default()
+        };
+        cost.confirm = cost.confirmation();
+        cost
+    }
+
+    #[test]
+    fn the_cost_names_what_is_new_what_is_dropped_and_how_to_confirm() {
+        let expect = "answers would run again for 2 events since 2026-11-26.
+Nothing is done yet.
+  before: 1 failed, 1 succeeded, 0 without a recorded run
+  1 more event beyond the limit of 2: --since 2026-11-27
+  left out: 1 event dropped by retention
+The runs would request:
+  refund: 2 new (10.00 USD), 1 requested before (dropped), 1 whose name another action has (refused)
+  1 addition to kept values; a second run adds a second time
+
+To run it: reckon events replay --script answers --since 2026-11-26 --merchant books/acme --limit 2 --yes
+";
+        assert_eq!(cost_text(&cost()), expect);
+    }
+
+    #[test]
+    fn nothing_to_run_has_nothing_to_confirm() {
+        let cost = ReplayCost { script: "answers".to_owned(), ..ReplayCost::default() };
+        assert_eq!(cost.confirmation(), None);
+        assert!(!cost_text(&cost).contains("To run it"));
     }
 }
