@@ -84,6 +84,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "reckon explain",
             "reckon explain Invoice.line_items",
             "reckon explain Config.policy.limits",
+            "reckon explain Events.transaction.failed",
         ],
     ),
     ("schema", &["reckon schema", "reckon schema Invoice", "reckon schema Config"]),
