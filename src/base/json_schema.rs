@@ -1,5 +1,7 @@
 //! JSON Schemas of values that are written as text.
 
+pub(crate) mod example;
+
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};

@@ -13,7 +13,7 @@ pub mod folder_location;
 pub mod hash;
 pub mod histogram;
 pub mod id;
-mod json_schema;
+pub(crate) mod json_schema;
 pub mod local;
 pub mod masking;
 pub mod money;

@@ -13,6 +13,7 @@ pub mod args {
     pub mod options;
     pub mod output;
     pub mod reading;
+    pub mod replay;
     pub mod resources;
     pub mod sandbox;
     pub mod store;

@@ -171,6 +171,7 @@ impl ConfigField<'_> {
             privacy: is_secret(schema).then_some("secret"),
             allowed: words(schema),
             default: default_text(Some(schema)),
+            from_variable: is_from_variable(schema),
             ..Explanation::default()
         }
     }
@@ -185,6 +186,16 @@ fn choices(schema: &Value) -> &[Value] {
 
 fn is_secret(schema: &Value) -> bool {
     choices(schema).iter().any(|choice| choice.get("writeOnly") == Some(&Value::Bool(true)))
+}
+
+/// Returns true if a variable may hold the value, or each item of the list.
+fn is_from_variable(schema: &Value) -> bool {
+    let schema = without_null(schema);
+    let inner = schema.get("items").or_else(|| schema.get("additionalProperties"));
+    let own = choices(schema).iter().any(|choice| choice.pointer("/properties/env").is_some());
+    let nested =
+        || choices(schema).iter().any(|choice| *choice != *schema && is_from_variable(choice));
+    own || nested() || inner.is_some_and(is_from_variable)
 }
 
 fn words(schema: &Value) -> Vec<String> {

@@ -27,6 +27,7 @@ use crate::engine::protocol::events::ResyncEvents;
 use crate::engine::protocol::input::AllowPrune;
 use crate::engine::protocol::payers::{AttachToken, IntakeTerms};
 use crate::engine::protocol::query::{EngineQuery, Reply};
+use crate::engine::protocol::replay::ReplaySelection;
 use crate::model::effect::{Action, RemoteGet};
 use crate::model::holds::FreezeRequest;
 use crate::model::operator::{RotationRequest, SuspensionRequest};
@@ -88,6 +89,8 @@ pub enum ControlRequest {
     ImportAll(Vec<AdoptRequest>),
     /// Runs the hooks of this event again that failed for good.
     Replay(String),
+    /// Runs a script again for the events of a period, whatever the outcome of its earlier runs.
+    ReplaySince(Box<ReplaySelection>),
     /// Forgets a resource, or an object that carries a mark of ours.
     Forget(ForgetRequest),
     Attach(AttachToken),

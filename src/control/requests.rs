@@ -22,6 +22,7 @@ use crate::engine::protocol::events::{ResyncEvents, ResyncedEvents};
 use crate::engine::protocol::input::{AllowPrune, EngineCommand};
 use crate::engine::protocol::payers::{AttachToken, IntakeTerms, SecretLink, SubmitToken};
 use crate::engine::protocol::query::{Query, Reply};
+use crate::engine::protocol::replay::ReplaySelection;
 use crate::engine::protocol::unknown_names::UnknownName;
 use crate::engine::protocol::views::PlanView;
 use crate::model::effect::{Action, RemoteGet};
@@ -160,6 +161,9 @@ requests! {
         ControlRequest::ImportAll(requests), Reply::AllImported(done) => Some(done);
     pub Replay(event: String) -> usize:
         ControlRequest::Replay(event), Reply::Replayed(hooks) => Some(hooks);
+    pub ReplaySince(selection: ReplaySelection) -> usize:
+        ControlRequest::ReplaySince(Box::new(selection)),
+        Reply::Replayed(events) => Some(events);
     pub Forget(what: ForgetRequest) -> ForgetResult:
         ControlRequest::Forget(what), Reply::Forgot(done) => Some(*done);
     pub Attach(token: AttachToken) -> Result<Key, String>:
@@ -217,6 +221,7 @@ pub(crate) fn engine_command(
         ControlRequest::Release(request) => EngineCommand::Release(request, actor),
         ControlRequest::RemoteGet(read) => EngineCommand::RemoteGet(*read),
         ControlRequest::Replay(event) => EngineCommand::Replay(event, actor),
+        ControlRequest::ReplaySince(selection) => EngineCommand::ReplaySince(selection, actor),
         ControlRequest::Resolve(id, said) => {
             EngineCommand::Resolve(ResolveIntent { id, said, actor })
         }

@@ -13,6 +13,7 @@ use crate::model::events::hook_run::{
     ActionResult, CursorAdvanced, HookRunRecord, HooksAcknowledged, HooksReplayed,
     NotificationAttempt,
 };
+use crate::model::events::replay::ReplayRequest;
 use crate::model::events::scripts::{ScriptForgotten, ScriptsLoaded};
 use crate::model::holds::{Freeze, SyncGrant, Thaw};
 use crate::model::intent::{Intent, IntentProgress, OrphanDismissed};
@@ -64,6 +65,8 @@ pub enum Record {
     #[serde(rename = "telling")]
     NotificationAttempt(Box<NotificationAttempt>),
     Replayed(Box<HooksReplayed>),
+    /// A person requested runs of a script for the events of a period: `events replay --since`.
+    ReplayRequested(Box<ReplayRequest>),
     Polled(Box<Polled>),
     /// A merchant's remote objects are declared not ours: `init --empty-remote`.
     EmptyRemote {
@@ -166,6 +169,7 @@ impl Record {
             Self::ActionSettled(one) => one.at,
             Self::NotificationAttempt(one) => one.at,
             Self::Replayed(one) => one.at,
+            Self::ReplayRequested(one) => one.at,
             Self::Polled(one) => one.at,
             Self::Approval(one) => one.at,
             Self::PlanApproval(one) => one.at,
@@ -229,6 +233,7 @@ impl Record {
             | Self::ActionSettled(_)
             | Self::NotificationAttempt(_)
             | Self::Replayed(_)
+            | Self::ReplayRequested(_)
             | Self::Rotated(_)
             | Self::Rekeyed(_)
             | Self::Frozen(_)

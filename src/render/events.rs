@@ -2,12 +2,15 @@
 
 pub mod detail;
 pub mod list;
+pub mod replay;
 
 use crate::base::wording::count_noun;
 use crate::engine::protocol::events::{
     EventView, EventsView, IgnoredView, ReceiverView, ResyncedEvents,
 };
-use crate::engine::protocol::hooks::{ActionView, FailedActionView, FailedRunView, HooksView};
+use crate::engine::protocol::hooks::{
+    ActionView, FailedActionView, FailedRunView, HooksView, RequestedRunView,
+};
 use crate::model::events::hook_run::ActionOutcome;
 use crate::render::words::{Screen, clean, push_line};
 
@@ -100,6 +103,8 @@ pub fn failed_runs(view: &HooksView) -> String {
     hidden_count(&mut out, view.dead.len(), view.totals.dead);
     titled(&mut out, "Failed, will be retried:", &view.failed, failed_run);
     hidden_count(&mut out, view.failed.len(), view.totals.failed);
+    titled(&mut out, "Requested by a person, not run yet:", &view.requested, requested_run);
+    hidden_count(&mut out, view.requested.len(), view.totals.requested);
     let title =
         "Requested by a hook, not done; acknowledge with `reckon events failed --ack EVENT`:";
     titled(&mut out, title, &view.undone, failed_action);
@@ -124,6 +129,11 @@ fn failed_run(out: &mut String, one: &FailedRunView) {
     let (script, event, why) = (clean(&one.script), clean(&one.event), clean(&one.message));
     let tries = count_noun(one.tries, "time");
     push_line!(out, "  {script}, event {event}: {why} ({tries}{})", again.unwrap_or_default());
+}
+
+fn requested_run(out: &mut String, one: &RequestedRunView) {
+    let (script, event, actor) = (clean(&one.script), clean(&one.event), clean(&one.actor));
+    push_line!(out, "  {script}, event {event}: requested by {actor} at {}", one.at);
 }
 
 fn waiting_action(out: &mut String, wish: &ActionView) {
@@ -294,5 +304,21 @@ mod tests {
         };
         insta::assert_snapshot!(text(&view, false, Screen::PLAIN));
         insta::assert_snapshot!(detail::text(&detail(), Screen::PLAIN));
+    }
+
+    #[test]
+    fn requested_runs_are_listed_apart_from_failed_ones() {
+        let run = RequestedRunView {
+            merchant: "merchant/acme".to_owned(),
+            event: "evt_1".to_owned(),
+            script: "answers".to_owned(),
+            actor: "ann".to_owned(),
+            at: "2026-11-22T10:00:00.000Z".to_owned(),
+        };
+        let mut view = HooksView { requested: vec![run], ..HooksView::default() };
+        view.totals.requested = 3;
+        let expect = "Requested by a person, not run yet:\n  answers, event evt_1: requested by ann at \
+            2026-11-22T10:00:00.000Z\n  and 2 more\n";
+        assert_eq!(failed_runs(&view), expect);
     }
 }

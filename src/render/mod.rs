@@ -15,6 +15,13 @@ pub mod overview;
 pub mod page;
 pub mod plan;
 pub mod progress;
+/// Pages of `docs/reference`, made from the tables that the program itself uses.
+pub mod reference {
+    pub mod configuration;
+    pub mod event_types;
+    pub mod kinds;
+    mod tables;
+}
 /// Findings of files and plans for the programs that show them beside a change.
 pub mod reports {
     pub mod annotations;

@@ -215,6 +215,10 @@ fn hooks(hooks: &HooksView, screen: Screen) -> Vec<String> {
         let line = format!("{what} will be tried again: reckon events failed");
         lines.push(screen.paint(Style::new().yellow(), &line));
     }
+    if hooks.totals.requested > 0 {
+        let what = count_noun(hooks.totals.requested, "requested run");
+        lines.push(format!("{what} not made yet: reckon events failed"));
+    }
     if lines.is_empty() && !hooks.scripts.is_empty() {
         lines.push(format!("{}, no run failed", count_noun(hooks.scripts.len(), "script")));
     }

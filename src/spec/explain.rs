@@ -35,6 +35,9 @@ pub struct Explanation {
     /// The value where the field is left out, if that is always the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
+    /// A variable may hold the value, as `{env: NAME}`; in `reckon.yaml` alone.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub from_variable: bool,
     /// The sources: documents and their parts.
     pub sources: Vec<String>,
     /// The fields beneath this one.

@@ -244,6 +244,7 @@ pub(crate) fn entry_text(record: &Record) -> Option<EntryText<'_>> {
         | Record::ActionSettled(_)
         | Record::NotificationAttempt(_)
         | Record::Replayed(_)
+        | Record::ReplayRequested(_)
         | Record::Polled(_)
         | Record::EmptyRemote { .. }
         | Record::Approval(_)

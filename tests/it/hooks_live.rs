@@ -1,5 +1,7 @@
 //! Hooks of a running daemon: each event runs them once, and each action that they request is done once.
 
+mod replay;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -45,6 +45,7 @@ const TABLE: &[(&str, i32, i32)] = &[
     ("events trigger transaction.failed", 4, 4),
     ("events resync --since 7d", 1, 1),
     ("events replay event", 1, 1),
+    ("events replay --script answers --since 1d", 1, 1),
     ("events tail", 1, 1),
     ("reconcile", 4, 4),
     ("wait --timeout 0s", 3, 3),

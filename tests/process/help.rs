@@ -70,11 +70,11 @@ fn a_new_document_belongs_to_the_merchant_that_is_named() {
 fn explain_alone_lists_the_kinds() {
     let folder = tempfile::tempdir().unwrap();
     let list = ends(folder.path(), "explain", 0);
-    for kind in KINDS.iter().chain(&["Defaults", "Config"]) {
+    for kind in KINDS.iter().chain(&["Defaults", "Config", "Events"]) {
         assert!(list.lines().any(|line| line.starts_with(kind)), "{kind}: {list}");
     }
     let json: Value = serde_json::from_str(&ends(folder.path(), "explain -o json", 0)).unwrap();
-    assert_eq!(json["kinds"].as_array().map(Vec::len), Some(KINDS.len() + 2));
+    assert_eq!(json["kinds"].as_array().map(Vec::len), Some(KINDS.len() + 3));
 }
 
 #[test]

@@ -326,6 +326,27 @@ fn a_file_of_cases_that_cannot_be_read_is_told_with_its_place() {
     assert!(printed.contains("there is no script `absent.rhai`"), "{printed}");
 }
 
+/// The pages of reference that are made from the program's own tables, each with its command.
+const PAGES: [(&[&str], &str); 3] = [
+    (&["explain"], "docs/reference/kinds.md"),
+    (&["explain", "Config"], "docs/reference/configuration.md"),
+    (&["explain", "Events"], "docs/reference/event-types.md"),
+];
+
+#[test]
+fn the_pages_of_reference_are_made_of_the_tables() {
+    for (command, page) in PAGES {
+        let made = text(&reckon(root(), &[&["-o", "markdown"], command].concat()));
+        let path = root().join(page);
+        if std::env::var_os(BLESS).is_some() {
+            fs::write(&path, &made).unwrap();
+        }
+        let kept = fs::read_to_string(path).unwrap_or_default();
+        let line = made.lines().zip(kept.lines()).position(|(made, kept)| made != kept);
+        assert!(made == kept, "{command:?} -o markdown > {page} differs in line {line:?}");
+    }
+}
+
 #[test]
 fn the_documentation_is_made_of_the_register() {
     let made = reckon(root(), &["-o", "markdown", "hooks", "doc"]);

@@ -1,5 +1,7 @@
 //! Scripts on disk against the data of a daemon: tried on an event, and compared with the actions of earlier runs.
 
+mod replay;
+
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;

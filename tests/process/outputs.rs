@@ -312,6 +312,9 @@ fn hooks(all: &mut Outputs) {
     let events = all.says("events list", &["events", "list"], 0);
     let event = events["items"][0]["id"].as_str().unwrap().to_owned();
     all.says("hooks try", &["hooks", "try", &event], 0);
+    let replay = ["events", "replay", "--script", "notes", "--since", "1d"];
+    all.says("events replay --since", &replay, 0);
+    all.says("events replay --since --yes", &[&replay[..], &["--yes"]].concat(), 0);
     all.lines("hooks repl", &["hooks", "repl"], "1 + 1\n:actions\nfoo(\n:nothing\n", 3);
 }
 

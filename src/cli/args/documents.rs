@@ -19,7 +19,8 @@ pub struct PathArgs {
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
     /// A kind, or a field by its path below `spec`, such as `RecurringCharge.schedule.start`;
-    /// `Config` for `reckon.yaml`, such as `Config.policy.limits`. Without it: the list of kinds.
+    /// `Config` for `reckon.yaml`, such as `Config.policy.limits`; `Events` for the event types.
+    /// Without it: the list of kinds. -o markdown for a page.
     #[arg(value_name = "KIND[.FIELD]")]
     pub what: Option<String>,
 }

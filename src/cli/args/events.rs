@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand};
 
+use crate::cli::args::replay::ReplayArgs;
 use crate::engine::protocol::event_filter::EventState;
 
 /// Subcommands of `events`.
@@ -34,15 +35,9 @@ pub enum EventsCommand {
     /// Known events change nothing.
     #[command(alias = "recover")]
     Resync(ResyncArgs),
-    /// Run the hooks of an event again that failed for good.
-    Replay {
-        /// The service's id of the event.
-        #[arg(value_name = "ID", required_unless_present = "script")]
-        id: Option<String>,
-        /// Run the hooks of every event for which this script failed for good.
-        #[arg(long, value_name = "NAME", conflicts_with = "id")]
-        script: Option<String>,
-    },
+    /// Run the hooks of an event again that failed for good, or a script for every event of a
+    /// period.
+    Replay(ReplayArgs),
     /// List the newest events, and follow new ones.
     Tail(EventsListArgs),
 }

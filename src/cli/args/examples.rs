@@ -62,7 +62,15 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "events resync",
         &["reckon events resync --since 7d", "reckon events resync --since 2026-11-30"],
     ),
-    ("events replay", &["reckon events replay evt_1", "reckon events replay --script answers"]),
+    (
+        "events replay",
+        &[
+            "reckon events replay evt_1",
+            "reckon events replay --script answers",
+            "reckon events replay --script answers --since 2d",
+            "reckon events replay --script answers --since 2d --merchant acme --yes",
+        ],
+    ),
     ("events tail", &["reckon events tail", "reckon events tail --merchant acme -o json"]),
     ("reconcile", &["reckon reconcile", "reckon reconcile Invoice/jane-first"]),
     (
@@ -76,6 +84,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "reckon explain",
             "reckon explain Invoice.line_items",
             "reckon explain Config.policy.limits",
+            "reckon explain Events.transaction.failed",
         ],
     ),
     ("schema", &["reckon schema", "reckon schema Invoice", "reckon schema Config"]),

@@ -13,6 +13,7 @@ use crate::base::id::Key;
 use crate::base::secret::Secret;
 use crate::base::wording::{self, count_noun};
 use crate::cli::args::documents::{ExplainArgs, PathArgs, SchemaArgs, SealArgs};
+use crate::cli::args::output::Output;
 use crate::cli::context::machine::below;
 use crate::cli::context::open::Context;
 use crate::cli::context::secrets::place;
@@ -25,6 +26,8 @@ use crate::kinds::register::KINDS;
 use crate::kinds::row::KindRow;
 use crate::model::issue::{Issue, PlacedIssue, ProblemCounts, TreeProblems};
 use crate::render::diagnostic::{self, ProblemsView};
+use crate::render::reference::event_types::EVENT_TYPES;
+use crate::render::reference::{configuration, event_types, kinds};
 use crate::render::reports::findings::ReportFindings;
 use crate::spec::default_fields::DEFAULTS;
 use crate::spec::explain::{KindList, KindMeaning};
@@ -98,10 +101,19 @@ fn is_chosen(setup: &Context, paths: &[PathBuf], file: &str) -> bool {
         || paths.iter().any(|path| Path::new(file).starts_with(below(&setup.root, path)))
 }
 
+/// The name of the merchant in the example of a `Defaults` document.
+const EXAMPLE: &str = "acme";
+
 pub(crate) fn explain(args: &ExplainArgs, out: Printer) -> CommandResult {
     let Some(what) = args.what.as_deref() else { return list_kinds(out) };
     let (kind, path) = what.split_once('.').unwrap_or((what, ""));
-    let (name, explained) = if kind.eq_ignore_ascii_case(CONFIG) {
+    if out.form == Output::Markdown && path.is_empty() {
+        out.text(&reference_page(kind)?)?;
+        return Ok(Exit::Done);
+    }
+    let (name, explained) = if kind.eq_ignore_ascii_case(EVENT_TYPES) {
+        (EVENT_TYPES, event_types::explain_events(path))
+    } else if kind.eq_ignore_ascii_case(CONFIG) {
         (CONFIG, config::schema::explain(path))
     } else if kind.eq_ignore_ascii_case(DEFAULTS) {
         (DEFAULTS, defaults::explain(path))
@@ -116,10 +128,33 @@ pub(crate) fn explain(args: &ExplainArgs, out: Printer) -> CommandResult {
     out.finish(&explained, || render::explanation::explanation(&explained, out.screen))
 }
 
-/// Lists the kinds and the configuration, with one line each.
+/// Returns the page of the configuration, of the event types, or of one kind.
+fn reference_page(kind: &str) -> CommandResult<String> {
+    if kind.eq_ignore_ascii_case(EVENT_TYPES) {
+        return Ok(event_types::event_types_page());
+    }
+    if kind.eq_ignore_ascii_case(CONFIG) {
+        let config = config::schema::explain("").map_err(CommandFailure::bug)?;
+        return Ok(configuration::configuration_page(&config));
+    }
+    if kind.eq_ignore_ascii_case(DEFAULTS) {
+        let defaults = defaults::explain("").map_err(CommandFailure::bug)?;
+        return Ok(kinds::defaults_section(&defaults, &defaults::template(EXAMPLE)));
+    }
+    Ok(kinds::kind_section(kind_row(kind)?))
+}
+
+/// Lists the kinds, the configuration and the event types, with one line each.
 fn list_kinds(out: Printer) -> CommandResult {
+    if out.form == Output::Markdown {
+        let defaults = defaults::explain("").map_err(CommandFailure::bug)?;
+        let defaults = kinds::defaults_section(&defaults, &defaults::template(EXAMPLE));
+        out.text(&kinds::kinds_page(KINDS, &defaults))?;
+        return Ok(Exit::Done);
+    }
     let mut kinds: Vec<KindMeaning> = KINDS.iter().map(explain::kind_meaning).collect();
-    let others = [defaults::explain("").ok(), config::schema::explain("").ok()];
+    let events = event_types::explain_events("").ok();
+    let others = [defaults::explain("").ok(), config::schema::explain("").ok(), events];
     kinds.extend(
         others
             .into_iter()
@@ -148,7 +183,7 @@ pub(crate) fn kind_row(name: &str) -> CommandResult<&'static KindRow> {
         CommandFailure::input("reckon::usage::kind", format!("there is no kind {name:?}")).help(
             wording::suggestion_help(
                 name,
-                KINDS.iter().map(|row| row.name).chain([DEFAULTS, CONFIG]),
+                KINDS.iter().map(|row| row.name).chain([DEFAULTS, CONFIG, EVENT_TYPES]),
             ),
         )
     })

@@ -1,6 +1,11 @@
 //! `events`: received events, their status and their hook runs; `events trigger`, by which the
 //! sandbox sends an event, so that operators see the answer of their scripts.
 
+mod failed_runs;
+pub(crate) mod replay;
+mod replay_cost;
+mod trial_values;
+
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -15,12 +20,13 @@ use crate::cli::args::events::{
     EventFilterArgs, EventsCommand, EventsListArgs, ResyncArgs, TriggerArgs,
 };
 use crate::cli::args::output::Output;
+use crate::cli::commands::events::failed_runs::failed_events;
 use crate::cli::commands::sandbox::env::control;
 use crate::cli::commands::{event_detail, gateway_actions, get, links};
 use crate::cli::context::open::Context;
 use crate::cli::context::{machine, selection};
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
-use crate::control::requests::{Dismiss, Replay, Resync};
+use crate::control::requests::{Dismiss, Resync};
 use crate::engine::protocol::event_filter::{EventFilter, EventFilterError, EventFilterText};
 use crate::engine::protocol::events::{EventsView, EventsWanted, ResyncEvents, ResyncedEvents};
 use crate::engine::protocol::query::{EventsQuery, HooksQuery};
@@ -45,10 +51,7 @@ pub(crate) async fn run(setup: &Context, command: &EventsCommand) -> CommandResu
         EventsCommand::Failed { .. } => list_failed(setup).await,
         EventsCommand::Trigger(args) => trigger(setup, args).await,
         EventsCommand::Resync(args) => run_resync(setup, args).await,
-        EventsCommand::Replay { id: Some(id), .. } => replay(setup, id).await,
-        EventsCommand::Replay { script, .. } => {
-            replay_all(setup, script.as_deref().unwrap_or_default()).await
-        }
+        EventsCommand::Replay(args) => replay::run(setup, args).await,
         EventsCommand::Tail(args) => tail(setup, args).await,
     }
 }
@@ -82,40 +85,12 @@ async fn list_failed(setup: &Context) -> CommandResult {
     Ok(if quiet { Exit::Done } else { Exit::NeedsAttention })
 }
 
-async fn failed_events(setup: &Context, script: &str) -> CommandResult<BTreeSet<String>> {
-    let view = setup.query(HooksQuery).await?;
-    let dead = view.dead.iter().filter(|one| one.script == script);
-    let dead: BTreeSet<String> = dead.map(|one| one.event.clone()).collect();
-    if dead.is_empty() {
-        let message = format!("the script `{script}` has no failed hook run");
-        let failure = no_failed_run("reckon::events::script", message);
-        let meant = wording::did_you_mean(script, view.dead.iter().map(|one| &*one.script));
-        return Err(match meant {
-            Some(question) => failure.help(question),
-            None => failure,
-        });
-    }
-    Ok(dead)
-}
-
-fn no_failed_run(code: &'static str, message: String) -> CommandFailure {
-    CommandFailure::input(code, message).help("list failed hook runs with `reckon events failed`")
-}
-
 async fn acknowledge_all(setup: &Context, script: &str) -> CommandResult {
     let mut forgotten: usize = 0;
     for event in failed_events(setup, script).await? {
         forgotten = forgotten.saturating_add(setup.send(Dismiss(event)).await?);
     }
     print_acknowledged(setup, forgotten, &forgotten.to_string())
-}
-
-async fn replay_all(setup: &Context, script: &str) -> CommandResult {
-    let mut hooks: usize = 0;
-    for event in failed_events(setup, script).await? {
-        hooks = hooks.saturating_add(setup.send(Replay(event)).await?);
-    }
-    print_replayed(setup, hooks, &format!("{hooks} hooks"))
 }
 
 async fn acknowledge(setup: &Context, id: &str) -> CommandResult {
@@ -128,15 +103,6 @@ async fn acknowledge(setup: &Context, id: &str) -> CommandResult {
     print_acknowledged(setup, found, &count_verb(found, "item", "items"))
 }
 
-async fn replay(setup: &Context, id: &str) -> CommandResult {
-    let hooks = setup.send(Replay(id.to_owned())).await?;
-    if hooks == 0 {
-        let message = format!("event {id} has no failed hook run");
-        return Err(no_failed_run("reckon::events::replay", message));
-    }
-    print_replayed(setup, hooks, &count_verb(hooks, "hook", "hooks"))
-}
-
 /// Output of `events failed --ack -o json`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct AcknowledgeOutput {
@@ -144,21 +110,9 @@ pub(crate) struct AcknowledgeOutput {
     forgotten: usize,
 }
 
-/// Output of `events replay -o json`.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ReplayOutput {
-    /// Hooks that will run again.
-    hooks: usize,
-}
-
 fn print_acknowledged(setup: &Context, count: usize, items: &str) -> CommandResult {
     let text = || format!("{items} acknowledged: no longer listed, still in the journal");
     setup.out.finish(&AcknowledgeOutput { forgotten: count }, text)
-}
-
-fn print_replayed(setup: &Context, count: usize, hooks: &str) -> CommandResult {
-    let text = || format!("{hooks} will run again; a running daemon starts them at once");
-    setup.out.finish(&ReplayOutput { hooks: count }, text)
 }
 
 /// Prints the newest events, and follows new ones until it is interrupted.

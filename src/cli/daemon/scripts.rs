@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
-use crate::base::hash::{Digest, sha256};
+use crate::base::hash::Digest;
 use crate::cli::commands::hooks;
 use crate::cli::context::open::Context;
 use crate::cli::exit::CommandResult;
 use crate::config::setting::ProcessEnv;
 use crate::engine::protocol::input::{EngineInput, ScriptSet};
 use crate::model::issue::Severity;
-use crate::scripting::language::source::ScriptFolder;
 use crate::watch::tree;
 
 /// Pending hints of changed files, at most; further hints add nothing.
@@ -22,19 +21,7 @@ pub(crate) fn read_scripts(setup: &Context) -> CommandResult<ScriptSet> {
     let folder = hooks::folder(setup)?;
     let (hooks, problems) = hooks::load(setup, &folder)?;
     let wrong = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
-    Ok(ScriptSet { hooks, files: digest(&folder), problems: wrong })
-}
-
-/// Returns the SHA-256 over the names and texts of all scripts.
-fn digest(folder: &ScriptFolder) -> Digest {
-    let mut all = Vec::new();
-    for source in &folder.scripts {
-        for part in [source.path.as_bytes(), source.text.as_bytes()] {
-            all.extend(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
-            all.extend(part);
-        }
-    }
-    sha256(&all)
+    Ok(ScriptSet { hooks, files: folder.digest(), problems: wrong })
 }
 
 /// Reads the scripts again whenever the folder changes, until the daemon ends.

@@ -5,7 +5,8 @@
 use crate::base::id::Key;
 use crate::cli::commands::backup::{BackupOutput, RestoreOutput};
 use crate::cli::commands::documents::SealOutput;
-use crate::cli::commands::events::{AcknowledgeOutput, ReplayOutput, ResyncOutput};
+use crate::cli::commands::events::replay::ReplayOutput;
+use crate::cli::commands::events::{AcknowledgeOutput, ResyncOutput};
 use crate::cli::commands::get::GoneResource;
 use crate::cli::commands::hooks::ForgottenScript;
 use crate::cli::commands::import::ImportOutput;
@@ -39,6 +40,7 @@ use crate::model::state::credentials::BindingApproval;
 use crate::model::state::drift::{AdoptionReport, ForgetResult};
 use crate::render::approvals::SignedApprovalsView;
 use crate::render::diagnostic::ProblemsView;
+use crate::render::events::replay::ReplayCost;
 use crate::render::hooks::doc_view::HookDocView;
 use crate::render::hooks::runs::HooksDiff;
 use crate::render::hooks::views::{CaseResultsView, ReplLine, ScriptsView, TrialView};
@@ -146,6 +148,8 @@ pub const OUTPUTS: &[OutputRow] = &[
     value("events failed --ack", ACKNOWLEDGED),
     value("events failed --ack-script", ACKNOWLEDGED),
     value("events replay", REPLAYED),
+    value("events replay --since", OutputShape::of::<ReplayCost>("replay-cost")),
+    value("events replay --since --yes", REPLAYED),
     value("events resync", OutputShape::of::<ResyncOutput<'static>>("resynced")),
     row("events trigger", OutputContent::Foreign("the event, as the sandbox sends it")),
     value("explain", OutputShape::of::<Explanation>("explanation")),

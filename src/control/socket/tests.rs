@@ -43,6 +43,7 @@ async fn serve_at(below: &str) -> Served {
         | EngineQuery::JournalRefs(_)
         | EngineQuery::Addresses
         | EngineQuery::Effects(_)
+        | EngineQuery::Replay(_)
         | EngineQuery::Settle => Reply::Settled,
     });
     let (stop, stopped) = oneshot::channel();

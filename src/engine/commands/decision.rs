@@ -125,6 +125,9 @@ impl EngineView<'_> {
             EngineCommand::Release(request, actor) => self.release(request, actor)?,
             EngineCommand::RemoteGet(get) => self.remote_get(&get),
             EngineCommand::Replay(event, actor) => self.replay(&event, &actor)?,
+            EngineCommand::ReplaySince(selection, actor) => {
+                self.request_replay(&selection, actor)?
+            }
             EngineCommand::Resolve(resolving) => self.resolve(resolving),
             EngineCommand::Rotate(request, actor) => self.rotate(&request, actor)?,
             EngineCommand::Sync(checksum, actor) => self.sync(&checksum, actor),

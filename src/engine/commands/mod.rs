@@ -15,5 +15,6 @@ pub mod inventory;
 pub mod links;
 pub mod operator;
 pub mod remote_get;
+pub mod replay;
 pub mod resolve;
 pub mod saved_plan;

@@ -53,6 +53,11 @@ pub(crate) fn event_for_run(
     Ok(body.map(|body| ScriptEvent::with_record(&event_fields(told, mode), &body)))
 }
 
+/// Returns false if the data of an event was erased with its merchant.
+pub(crate) fn has_data(shared: &EngineShared, told: &VerifiedEvent) -> EngineResult<bool> {
+    Ok(open_body(shared, told)?.is_some())
+}
+
 /// Opens the service's own text of an event; `None` if it was erased with its merchant.
 fn open_body(
     shared: &EngineShared,

@@ -121,7 +121,13 @@ mod tests {
             log: Vec::new(),
         };
         let merchant = "Merchant/acme".parse().unwrap();
-        FailedHook { merchant, event: "e1".to_owned(), failed: failure, maybe_ran: false }
+        FailedHook {
+            merchant,
+            event: "e1".to_owned(),
+            failed: failure,
+            maybe_ran: false,
+            requester: None,
+        }
     }
 
     fn waiting_scripts(signal: &WorkerSignal) -> Vec<String> {

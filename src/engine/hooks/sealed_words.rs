@@ -7,6 +7,7 @@
 use rand_core::CryptoRng;
 use serde_json::{Map, Value};
 
+use crate::base::hash::Digest;
 use crate::model::events::hook::{ActionRequest, NAMED_BY_CONTENT, SEALED};
 use crate::store::vault::frame::VaultError;
 use crate::store::vault::keys::SealedValue;
@@ -61,6 +62,15 @@ pub(crate) fn seal(
     // An unkeyed digest of the words would let anyone who reads the journal try texts against it.
     wish.content = wish.content.map(|content| vault.digest(subject, content.as_bytes()));
     Ok((!is_within).then_some(sealed))
+}
+
+/// Returns the digest of an action's content as the journal has it, for an action whose words are
+/// not sealed yet.
+pub(crate) fn journal_digest(vault: &Vault, subject: &str, wish: &ActionRequest) -> Option<Digest> {
+    let fields = wish.fields.as_object()?;
+    let has_words = fields.keys().any(|name| !OPEN.contains(&name.as_str()));
+    let digest = wish.content?;
+    Some(if has_words { vault.digest(subject, digest.as_bytes()) } else { digest })
 }
 
 /// Returns the action with its words; `None`: they were erased. Older records hold them unsealed.

@@ -30,6 +30,9 @@ use crate::scripting::hooks::{Hooks, ScriptQueue};
 /// Most events of one script written together; scripts that take time meet the time limit first.
 const BATCH_MAX: u64 = 512;
 
+/// Most hooks that a script runs again before it handles its next events.
+const RETRIES_MAX: usize = 32;
+
 pub(crate) struct MerchantWorker {
     pub(crate) shared: Arc<EngineShared>,
     pub(crate) hooks: Hooks,
@@ -145,6 +148,8 @@ impl MerchantWorker {
         let lane = &place.queue.lane;
         let mut failed = self.bell.waiting();
         failed.retain(|one| self.owning_script(one).as_ref() == Some(&lane.script));
+        failed.sort_by_key(|one| one.failed.retry_at);
+        failed.truncate(RETRIES_MAX);
         let told = self.shared.facts.event_ledger(&self.merchant)?.verified;
         let is_stopped = self.shared.facts.is_stopped(&self.merchant, &lane.script)?;
         let most = if is_stopped { 0 } else { BATCH_MAX };

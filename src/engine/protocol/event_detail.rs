@@ -158,9 +158,12 @@ pub struct EventDeliveryAttempt {
     pub started: bool,
 }
 
-/// A person requested another run of the failed hooks.
+/// A person requested another run of hooks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EventReplay {
     pub at: String,
     pub actor: String,
+    /// The only script that runs again, whatever the outcome of its run; null: each that failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<String>,
 }

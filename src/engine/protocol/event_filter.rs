@@ -21,7 +21,7 @@ pub enum EventState {
     NotDone,
     /// An action is not settled yet.
     Acting,
-    /// A script has yet to handle it.
+    /// A script has yet to handle it, or a person requested a run.
     ToRun,
     /// Every requested action is settled.
     Done,

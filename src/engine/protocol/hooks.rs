@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::Key;
+use crate::engine::protocol::replay::TrialRequest;
 use crate::engine::protocol::views::is_zero;
 use crate::model::events::event::EventLedger;
 use crate::model::events::hook_run::ActionOutcome;
@@ -25,6 +26,9 @@ pub struct HooksView {
     pub waiting: Vec<ActionView>,
     /// Hooks that failed and are run again.
     pub failed: Vec<FailedRunView>,
+    /// Runs that a person requested, and that are not made yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requested: Vec<RequestedRunView>,
     /// Hooks that failed for good: they need attention.
     pub dead: Vec<FailedRunView>,
     /// Actions that ended without being done: they need attention.
@@ -40,6 +44,8 @@ pub struct HooksView {
 pub struct HookTotals {
     pub waiting: u64,
     pub failed: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub requested: u64,
     pub dead: u64,
 }
 
@@ -86,6 +92,17 @@ pub struct FailedRunView {
     pub message: String,
     pub tries: u32,
     pub again: Option<String>,
+}
+
+/// A run of a script that a person requested with `events replay --since`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RequestedRunView {
+    pub merchant: String,
+    pub event: String,
+    pub script: String,
+    pub actor: String,
+    /// The time of the request.
+    pub at: String,
 }
 
 /// A script that the state knows.
@@ -159,6 +176,8 @@ pub enum TrialRunQuery {
     Event(String),
     /// The known state of a transaction of the service.
     Transaction { merchant: Key, id: String },
+    /// The consequences of these action requests, by their names.
+    Names(Vec<TrialRequest>),
     /// A value that a script keeps.
     Kept { script: String, key: String },
 }

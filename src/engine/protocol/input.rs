@@ -12,6 +12,7 @@ use crate::engine::protocol::approvals::{ApproveLive, ApproveSigned, ApprovingPl
 use crate::engine::protocol::events::ResyncEvents;
 use crate::engine::protocol::payers::{Intake, IntakeLink, PageLink, SubmitToken};
 use crate::engine::protocol::query::{EngineQuery, Reply};
+use crate::engine::protocol::replay::ReplaySelection;
 use crate::model::effect::RemoteGet;
 use crate::model::events::hook_run::Scheduled;
 use crate::model::holds::FreezeRequest;
@@ -86,6 +87,8 @@ pub enum EngineCommand {
     RemoteGet(RemoteGet),
     /// Runs the hooks of this event again that failed for good.
     Replay(String, String),
+    /// Runs a script again for these events, whatever the outcome of its earlier runs.
+    ReplaySince(Box<ReplaySelection>, String),
     Resolve(ResolveIntent),
     Rotate(RotationRequest, String),
     Suspend(SuspensionRequest, String),

@@ -15,6 +15,7 @@ pub mod next_steps;
 pub mod pages;
 pub mod payers;
 pub mod query;
+pub mod replay;
 pub mod resources;
 pub mod time_rules;
 pub mod unknown_names;

@@ -15,6 +15,7 @@ use crate::engine::protocol::hooks::{HooksView, TrialRunQuery};
 use crate::engine::protocol::intents::IntentsView;
 use crate::engine::protocol::pages::{MoneyOutlook, PlanPart, ResourceContext};
 use crate::engine::protocol::payers::{IntakeTerms, SecretLink};
+use crate::engine::protocol::replay::{ReplayCandidates, ReplaySelection};
 use crate::engine::protocol::resources::{ListPart, ResourceFilter, ResourceList};
 use crate::engine::protocol::unknown_names::UnknownName;
 use crate::engine::protocol::views::{Overview, PlanView, ResourceView};
@@ -47,6 +48,8 @@ pub enum EngineQuery {
     /// Data for a trial run of a script, which changes nothing.
     #[serde(rename = "rehearsing")]
     TrialRun(TrialRunQuery),
+    /// The events for which a script can be run again.
+    Replay(Box<ReplaySelection>),
     Plan,
     /// A part of the plan of the present state; the files are not read again.
     PlanPart(ListPart),
@@ -94,6 +97,7 @@ pub enum Reply {
     Hooks(Box<HooksView>),
     /// Number of hooks that are run again.
     Replayed(usize),
+    ReplayCandidates(Box<ReplayCandidates>),
     #[serde(rename = "known")]
     ScriptData(Result<Value, String>),
     Plan(Box<PlanView>),
@@ -225,6 +229,8 @@ queries! {
         EngineQuery::ScriptFind(kind, filter), Reply::ScriptData(data) => data;
     ScriptTrialQuery(wanted: TrialRunQuery) -> Result<Value, String>:
         EngineQuery::TrialRun(wanted), Reply::ScriptData(data) => data;
+    ReplayQuery(selection: ReplaySelection) -> ReplayCandidates:
+        EngineQuery::Replay(Box::new(selection)), Reply::ReplayCandidates(found) => *found;
     PlanPartQuery(part: ListPart) -> PlanPart:
         EngineQuery::PlanPart(part), Reply::PlanPart(plan) => *plan;
     MoneyQuery -> MoneyOutlook: EngineQuery::Money, Reply::Money(outlook) => *outlook;

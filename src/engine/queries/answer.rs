@@ -52,6 +52,9 @@ impl EngineView<'_> {
             EngineQuery::ScriptFind(kind, filter) => {
                 Reply::ScriptData(Ok(self.script_find(&kind, &filter)))
             }
+            EngineQuery::Replay(selection) => {
+                Reply::ReplayCandidates(Box::new(self.replay_candidates(&selection)?))
+            }
             EngineQuery::TrialRun(asked) => Reply::ScriptData(self.trial_data(&asked)),
             EngineQuery::PlanPart(part) => Reply::PlanPart(Box::new(self.plan_part(part))),
             EngineQuery::Money => Reply::Money(Box::new(self.money.outlook(self.planner.count()))),

@@ -61,7 +61,13 @@ fn detail_of(
             Record::Replayed(replay) => {
                 runs.begin_again();
                 let (at, actor) = (timestamp(&replay.at), replay.actor.clone());
-                detail.replays.push(EventReplay { at, actor });
+                detail.replays.push(EventReplay { at, actor, script: None });
+            }
+            Record::ReplayRequested(request) => {
+                runs.begin_again();
+                let (at, actor) = (timestamp(&request.at), request.actor.clone());
+                let script = Some(request.script.clone());
+                detail.replays.push(EventReplay { at, actor, script });
             }
             _ => {}
         }

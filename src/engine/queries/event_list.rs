@@ -207,8 +207,10 @@ impl<'a> HookStates<'a> {
             ended(|outcome| !matches!(outcome, ActionOutcome::Done | ActionOutcome::Skipped));
         let state = if failed.iter().any(|run| run.failed.retry_at.is_none()) {
             EventState::Failed
-        } else if !failed.is_empty() {
+        } else if failed.iter().any(|run| !run.is_requested()) {
             EventState::Retrying
+        } else if !failed.is_empty() {
+            EventState::ToRun
         } else if self.not_done.contains(event) {
             EventState::NotDone
         } else if acting > 0 {
@@ -220,7 +222,8 @@ impl<'a> HookStates<'a> {
         } else {
             EventState::Done
         };
-        let failed = failed.into_iter().map(|run| run.failed.script).collect();
+        let failed = failed.into_iter().filter(|run| !run.is_requested());
+        let failed = failed.map(|run| run.failed.script).collect();
         Ok(EventHooks { state, acting, done, not_done, failed })
     }
 }

@@ -14,6 +14,7 @@ pub mod next_steps;
 pub mod pages;
 pub mod plan;
 pub mod plan_check;
+pub mod replay;
 pub mod resources;
 pub mod scoped;
 pub mod scripts;

@@ -9,8 +9,8 @@ use crate::engine::handles::shared::EngineResult;
 use crate::engine::hooks::event::event_value;
 use crate::engine::known::known_state;
 use crate::engine::protocol::hooks::{
-    ActionView, FailedActionView, FailedRunView, HooksView, MerchantQuota, QuotasView, ScriptView,
-    TrialRunQuery,
+    ActionView, FailedActionView, FailedRunView, HooksView, MerchantQuota, QuotasView,
+    RequestedRunView, ScriptView, TrialRunQuery,
 };
 use crate::engine::view::EngineView;
 use crate::kinds::planning::step::MERCHANT;
@@ -35,8 +35,10 @@ const APPLICATION: &str = "MerchantApplication";
 impl EngineView<'_> {
     pub(crate) fn hooks_view(&self) -> EngineResult<HooksView> {
         let failed = self.shared.facts.first_failed(SHOWN_MAX)?;
+        let (requested, failed): (Vec<_>, Vec<_>) =
+            failed.iter().partition(|failed| failed.is_requested());
         let (again, dead): (Vec<_>, Vec<_>) =
-            failed.iter().partition(|failed| failed.failed.retry_at.is_some());
+            failed.into_iter().partition(|failed| failed.failed.retry_at.is_some());
         let mut view = self.scripts.scripts_view();
         view.known = self.roster_view()?;
         view.quotas = self.quotas()?;
@@ -46,12 +48,14 @@ impl EngineView<'_> {
             let waits = self.doubt_reason(&pending);
             view.waiting.push(ActionView { waits, ..action_view(&pending, held) });
         }
+        view.requested = requested.into_iter().filter_map(requested_run_view).collect();
         view.failed = again.into_iter().map(failed_run_view).collect();
         view.dead = dead.into_iter().map(failed_run_view).collect();
         for (_, ledger) in self.shared.facts.ledgers_by_merchant()? {
             let totals = &mut view.totals;
             totals.waiting = totals.waiting.saturating_add(ledger.pending);
             totals.failed = totals.failed.saturating_add(ledger.retried);
+            totals.requested = totals.requested.saturating_add(ledger.requested);
             totals.dead = totals.dead.saturating_add(ledger.dead);
         }
         Ok(view)
@@ -152,6 +156,7 @@ impl EngineView<'_> {
                 let known = facts.remote_object(merchant, id).map_err(|error| error.to_string())?;
                 Ok(known.map_or(Value::Null, |known| json!(known)))
             }
+            TrialRunQuery::Names(requests) => self.requested_names(requests),
             TrialRunQuery::Kept { script, key } => {
                 facts.stored_value(script, key).map_err(|error| error.to_string())
             }
@@ -190,6 +195,17 @@ fn action_view(pending: &PendingAction, held: Option<String>) -> ActionView {
         on_hold: held,
         waits: None,
     }
+}
+
+fn requested_run_view(run: &FailedHook) -> Option<RequestedRunView> {
+    let requester = run.requester.as_ref()?;
+    Some(RequestedRunView {
+        merchant: run.merchant.short(),
+        event: run.event.clone(),
+        script: run.failed.script.clone(),
+        actor: requester.actor.clone(),
+        at: timestamp(&requester.at),
+    })
 }
 
 fn failed_run_view(failed: &FailedHook) -> FailedRunView {

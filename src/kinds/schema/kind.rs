@@ -60,6 +60,23 @@ pub enum Mutability {
 }
 
 impl Mutability {
+    pub const ALL: [Self; 4] =
+        [Self::InPlace, Self::ReplaceByToken, Self::Immutable, Self::LocalOnly];
+
+    /// Returns what happens when the field of an existing object changes, in a sentence.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::InPlace => "reckon changes the object at the service.",
+            Self::ReplaceByToken => {
+                "reckon changes the object by a fresh one-time token of all its details."
+            }
+            Self::Immutable => {
+                "the service cannot change it. The plan reports that at the line of the field."
+            }
+            Self::LocalOnly => "the field only steers reckon. The service does not see it.",
+        }
+    }
+
     pub const fn words(self) -> &'static str {
         match self {
             Self::InPlace => "in place",

@@ -148,6 +148,9 @@ pub struct EventLedger {
     pub runs: u64,
     pub failures: u64,
     pub retried: u64,
+    /// Runs that a person requested and that are not made yet.
+    #[serde(skip_serializing_if = "is_none_left")]
+    pub requested: u64,
     /// Hook runs that failed for good and that no person has acknowledged.
     pub dead: u64,
     pub pending: u64,
@@ -159,6 +162,12 @@ pub struct EventLedger {
     pub polled_to: Option<DateTime<Utc>>,
     /// Time of the last reading of the list, by our clock.
     pub polled_at: Option<DateTime<Utc>>,
+}
+
+/// Entries of earlier versions have no such count.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_none_left(count: &u64) -> bool {
+    *count == 0
 }
 
 impl EventLedger {
@@ -187,6 +196,7 @@ impl EventLedger {
             (&mut self.runs, other.runs),
             (&mut self.failures, other.failures),
             (&mut self.retried, other.retried),
+            (&mut self.requested, other.requested),
             (&mut self.dead, other.dead),
             (&mut self.pending, other.pending),
             (&mut self.actions.done, other.actions.done),

@@ -30,7 +30,7 @@ pub const NAMED_BY_CONTENT: &str = "$named_by_content";
 /// One action request of a run. No action is done before the whole run succeeded. `Debug` leaves
 /// the fields out: they may hold a payer's own text.
 #[serde_with::skip_serializing_none]
-#[derive(Clone, PartialEq, Serialize, Deserialize, derive_more::Debug)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, derive_more::Debug)]
 #[debug("Wish({verb} {name})")]
 pub struct ActionRequest {
     /// Chosen by the script, or derived from the content. One name does one thing, once.

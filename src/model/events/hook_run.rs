@@ -14,6 +14,7 @@ use crate::model::effect::Action;
 use crate::model::events::hook::{
     ActionRequest, HookRun, NOTIFY, RECONCILE, RESUME, SUSPEND, name_digest,
 };
+use crate::model::events::replay::Requester;
 
 /// Maximum length of a chain of causes: event, action, the event of that, and so on.
 pub const DEPTH_MAX: u32 = 4;
@@ -255,6 +256,17 @@ pub struct FailedHook {
     /// A lost state may have run it, too.
     #[serde(default, rename = "doubted")]
     pub maybe_ran: bool,
+    /// The person who requested the run of a hook that had not failed. Such a run does not count
+    /// towards [`FAILED_MAX`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requester: Option<Requester>,
+}
+
+impl FailedHook {
+    /// Returns true if a person requested the run, and it was not run since.
+    pub fn is_requested(&self) -> bool {
+        self.requester.is_some() && self.failed.tries == 0 && self.failed.retry_at.is_some()
+    }
 }
 
 /// Record that a person requested another run of an event's hooks that failed for good.

@@ -3,4 +3,5 @@
 pub mod event;
 pub mod hook;
 pub mod hook_run;
+pub mod replay;
 pub mod scripts;

@@ -26,7 +26,9 @@ pub fn text(detail: &EventDetail, screen: Screen) -> String {
         hook_run(&mut out, run, screen);
     }
     for replay in &detail.replays {
-        push_line!(out, "  {}  replayed by {}", to_minute(&replay.at), clean(&replay.actor));
+        let script = replay.script.as_deref().map(|script| format!("{} ", clean(script)));
+        let (script, actor) = (script.unwrap_or_default(), clean(&replay.actor));
+        push_line!(out, "  {}  {script}replayed by {actor}", to_minute(&replay.at));
     }
     for gap in &detail.not_known {
         for line in wrap_text(&format!("Not known: {gap}."), 0, screen) {

@@ -74,6 +74,7 @@ fn trouble_is_shown_with_its_age_and_the_way_on() {
     status.intents = [("in_doubt".to_owned(), (1, 250)), ("held".to_owned(), (0, 0))].into();
     status.hooks.scripts = vec!["dunning".to_owned()];
     status.hooks.totals.failed = 2;
+    status.hooks.totals.requested = 1;
     let way = [("reckon describe Merchant/acme", "see what it waits for")];
     let mut root = waiting("a", Standing::Waiting, &[("reckon link Invoice/a", "print the link")]);
     root.reason = "AwaitsIntake".to_owned();
@@ -84,6 +85,7 @@ fn trouble_is_shown_with_its_age_and_the_way_on() {
     Resources  12: 5 ready, 7 waiting
     Effects    1 in doubt (oldest 4m): reckon intents
     Hooks      2 failed runs will be tried again: reckon events failed
+               1 requested run not made yet: reckon events failed
 
     • Invoice/a  AwaitsIntake  specs/a.yaml:3
         waits for Merchant/acme

@@ -5,8 +5,9 @@
 
 use std::sync::LazyLock;
 
-use schemars::{JsonSchema, SchemaGenerator};
-use serde_json::Value;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::{Value, json};
 
 use crate::api::method::PaymentMethod;
 use crate::api::recurring::{Occurrence, RecurringCharge};
@@ -22,6 +23,8 @@ pub struct DataField {
     pub doc: String,
     /// Scripts see it only with the right `personal`.
     pub personal: bool,
+    /// The JSON Schema of its value.
+    pub schema: Value,
 }
 
 /// The records in events, with the fields that a script can see.
@@ -47,7 +50,8 @@ pub(crate) fn data_fields(record: Option<&str>) -> impl Iterator<Item = &'static
 }
 
 fn schema_fields<T: JsonSchema>() -> Vec<DataField> {
-    let schema = SchemaGenerator::default().into_root_schema_for::<T>();
+    let settings = SchemaSettings::draft2020_12().with(|one| one.inline_subschemas = true);
+    let schema = settings.into_generator().into_root_schema_for::<T>();
     let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
     let visible = properties.filter(|(name, _)| privacy_of_name(name) != Some(Privacy::Secret));
     visible.map(|(name, field)| described(name, field)).collect()
@@ -57,7 +61,7 @@ fn described(name: &str, field: &Value) -> DataField {
     let doc = field.get("description").and_then(Value::as_str).unwrap_or_default();
     let doc = doc.lines().collect::<Vec<_>>().join(" ");
     let personal = privacy_of_name(name) == Some(Privacy::Personal);
-    DataField { name: name.to_owned(), doc, personal }
+    DataField { name: name.to_owned(), doc, personal, schema: field.clone() }
 }
 
 /// Returns the fields of a decision about an application (partner-api, Events).
@@ -71,6 +75,7 @@ fn application_fields() -> Vec<DataField> {
         name: name.to_owned(),
         doc: doc.to_owned(),
         personal: false,
+        schema: json!({"type": "string"}),
     };
     fields.map(field).into()
 }

@@ -8,6 +8,7 @@ use rhai::Position;
 
 use crate::base::folder::{EntryType, Folder, PathError};
 use crate::base::folder_location::FolderLocation;
+use crate::base::hash::{Digest, sha256};
 use crate::model::issue::{PlacedIssue, RelatedPlace, Severity};
 
 /// End of the names of scripts and modules.
@@ -166,6 +167,18 @@ impl ScriptFolder {
     pub fn script_count(&self) -> usize {
         let is_script = |path: &str| path.ends_with(ENDING) && !path.contains('/');
         self.scripts.iter().filter(|source| is_script(&source.path)).count()
+    }
+
+    /// Returns the SHA-256 over the names and texts of all scripts.
+    pub fn digest(&self) -> Digest {
+        let mut all = Vec::new();
+        for source in &self.scripts {
+            for part in [source.path.as_bytes(), source.text.as_bytes()] {
+                all.extend(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+                all.extend(part);
+            }
+        }
+        sha256(&all)
     }
 }
 

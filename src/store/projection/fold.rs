@@ -21,7 +21,9 @@ use crate::store::projection::observed::{
     fold_missing_document, forget_resource, move_resource, refuse_credentials, set_unknown_objects,
 };
 use crate::store::projection::operator::rotate_addresses;
-use crate::store::projection::{alerts, events, exposure, hooks, ledger, operator, retention};
+use crate::store::projection::{
+    alerts, events, exposure, hooks, ledger, operator, replays, retention,
+};
 use crate::store::read_model::journal_refs;
 use crate::store::read_model::model::{Changes, Entries as _, decode};
 use crate::store::read_model::resources::{
@@ -51,6 +53,7 @@ pub(crate) fn fold_record(changes: &mut Changes<'_>, record: &Record) -> Folded 
             Ok(())
         }
         Record::Replayed(replayed) => hooks::retry_failed(changes, replayed),
+        Record::ReplayRequested(request) => replays::request_runs(changes, request),
         Record::Polled(polled) => events::note_polled(changes, polled),
         Record::EmptyRemote { at, actor: _ } => empty_remote(changes, *at),
         Record::OnHold { key, reason, at } => hold(changes, key, reason, *at),

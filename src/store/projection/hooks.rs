@@ -6,13 +6,14 @@ use crate::model::events::hook_run::{
     ActionOutcome, ActionResult, Cursor, CursorAdvanced, FailedHook, HookRunRecord, HooksReplayed,
     NotificationAttempt, Scheduled, ScriptIdentity,
 };
+use crate::model::events::replay::Requester;
 use crate::model::record::Record;
 use crate::model::state::lifecycle::Release;
 use crate::store::error::{Folded, law};
 use crate::store::projection::events::is_doubted;
 use crate::store::projection::ledger::{put_failed_run, remove_failed_run};
 use crate::store::projection::requests::EndedAction;
-use crate::store::projection::{events, ledger, requests};
+use crate::store::projection::{events, ledger, replays, requests};
 use crate::store::read_model::hooks::{
     ACTION_REQUESTS, EVENTS_TO_RUN, HOOK_CURSORS, HOOKS_FAILED, NOTIFICATIONS_SENDING, is_stopped,
     schedule_key,
@@ -44,6 +45,7 @@ pub(crate) fn fold_run(changes: &mut Changes<'_>, ran: &HookRunRecord) -> Folded
         advance_ledger(changes, (&ran.merchant, ran.number), &[])?;
     }
     let mut ledger = EVENT_LEDGERS.get(changes, &ran.merchant)?.unwrap_or_default();
+    let requester = replays::requester(changes, ran)?;
     let mut was_stopped = false;
     if ran.is_retry {
         for script in events::scripts(ran).chain(ran.former_script.as_deref()) {
@@ -51,7 +53,7 @@ pub(crate) fn fold_run(changes: &mut Changes<'_>, ran: &HookRunRecord) -> Folded
             remove_failed_run(changes, &mut ledger, ((&ran.merchant, ran.event.as_str()), script))?;
         }
     }
-    let ended = fold_outcome(changes, &mut ledger, (ran, doubted))?;
+    let ended = fold_outcome(changes, &mut ledger, (ran, doubted), requester.as_ref())?;
     count_runs(&mut ledger, ran);
     EVENT_LEDGERS.put(changes, &ran.merchant, &ledger)?;
     if was_stopped {
@@ -82,7 +84,7 @@ pub(crate) fn fold_runs<'a>(
             return law!(5, "{script} runs twice for event {number} of {merchant}");
         }
         to = number;
-        ended.extend(fold_outcome(changes, &mut ledger, (ran, !sure.covers(number)))?);
+        ended.extend(fold_outcome(changes, &mut ledger, (ran, !sure.covers(number)), None)?);
         count_runs(&mut ledger, ran);
     }
     HOOK_CURSORS.put(changes, (merchant, &lane.script), &Cursor { to, text: lane.text })?;
@@ -94,6 +96,7 @@ fn fold_outcome(
     changes: &mut Changes<'_>,
     ledger: &mut EventLedger,
     (ran, doubted): (&HookRunRecord, bool),
+    requester: Option<&Requester>,
 ) -> Folded<Vec<EndedAction>> {
     let (mut before, mut ended) = (0, Vec::new());
     for run in &ran.runs {
@@ -105,7 +108,8 @@ fn fold_outcome(
     }
     for failed in &ran.failures {
         let (merchant, event) = (ran.merchant.clone(), ran.event.clone());
-        let failed = FailedHook { merchant, event, failed: failed.clone(), maybe_ran: doubted };
+        let (failed, requester) = (failed.clone(), requester.cloned());
+        let failed = FailedHook { merchant, event, failed, maybe_ran: doubted, requester };
         put_failed_run(changes, ledger, &failed)?;
     }
     Ok(ended)
@@ -176,6 +180,8 @@ pub(crate) fn retry_failed(changes: &mut Changes<'_>, replayed: &HooksReplayed) 
     for mut failed in HOOKS_FAILED.under((merchant, event)).list(changes)? {
         failed.failed.retry_at = Some(replayed.at);
         failed.failed.tries = 0;
+        let (actor, at) = (replayed.actor.clone(), replayed.at);
+        failed.requester = failed.requester.map(|_| Requester { actor, at });
         put_failed_run(changes, &mut ledger, &failed)?;
     }
     Ok(EVENT_LEDGERS.put(changes, merchant, &ledger)?)

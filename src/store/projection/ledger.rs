@@ -282,7 +282,11 @@ pub(crate) fn forget_script(changes: &mut Changes<'_>, forgotten: &ScriptForgott
 
 /// Returns the count that includes a failed hook run.
 fn failed_run_count<'a>(ledger: &'a mut EventLedger, failed: &FailedHook) -> &'a mut u64 {
-    if failed.failed.retry_at.is_some() { &mut ledger.retried } else { &mut ledger.dead }
+    match failed.failed.retry_at {
+        _ if failed.is_requested() => &mut ledger.requested,
+        Some(_) => &mut ledger.retried,
+        None => &mut ledger.dead,
+    }
 }
 
 /// Puts a failed hook run in the place of its former entry.
@@ -297,12 +301,16 @@ pub(crate) fn put_failed_run(
     Ok(HOOKS_FAILED.put(changes, failed_run_key(failed), failed)?)
 }
 
-/// Changes the number of a script's failed runs for a merchant.
+/// Changes the number of a script's failed runs for a merchant. A run that a person requested, of a
+/// hook that had not failed, stops no script, so it is not counted.
 fn script_count(
     changes: &mut Changes<'_>,
     failed: &FailedHook,
     change: impl FnOnce(u64) -> u64,
 ) -> Folded {
+    if failed.requester.is_some() {
+        return Ok(());
+    }
     let key = (&failed.merchant, failed.failed.script.as_str());
     match change(FAILED_COUNTS.get(changes, key)?.unwrap_or(0)) {
         0 => FAILED_COUNTS.remove(changes, key),

@@ -9,5 +9,6 @@ pub mod ledger;
 pub mod migration;
 pub mod observed;
 pub mod operator;
+pub mod replays;
 pub mod requests;
 pub mod retention;

@@ -4,9 +4,11 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
+use serde::Deserialize;
 use serde_json::Value;
 
-use crate::base::id::Key;
+use crate::base::hash::Digest;
+use crate::base::id::{Key, Name};
 use crate::model::events::hook::NotificationCounts;
 use crate::model::events::hook_run::{
     ActionRequestId, ActionResult, Cursor, FAILED_MAX, FailedAction, FailedHook, PendingAction,
@@ -68,6 +70,13 @@ table_reads! {
     fn has_read_all_events(merchant: &Key) -> bool = NEW_EVENTS.has(merchant);
 }
 
+/// The digest of a settled action's request.
+#[derive(Deserialize)]
+struct SettledContent {
+    #[serde(default)]
+    content: Option<Digest>,
+}
+
 impl ReadModel {
     /// Returns the ids of a merchant's events from `first` to `last` inclusive, by number.
     pub fn events_numbered(
@@ -120,6 +129,23 @@ impl ReadModel {
 
     pub fn action_results_of(&self, merchant: &Key, event: &str) -> ReadResult<Vec<ActionResult>> {
         ACTION_RESULTS.of_event(merchant, event).list(self)
+    }
+
+    /// Returns the digest of the request that uses a name of an event's actions; the outer `None`:
+    /// the name is not used. Old records have no digest.
+    pub fn used_name(
+        &self,
+        merchant: &Key,
+        event: &str,
+        name: &Name,
+    ) -> ReadResult<Option<Option<Digest>>> {
+        let (merchant, event, name) = (merchant.clone(), event.to_owned(), name.clone());
+        let id = ActionRequestId { merchant, event, name };
+        if let Some(pending) = self.pending(&id)? {
+            return Ok(Some(pending.request.content));
+        }
+        let settled: Option<SettledContent> = self.read(&ACTION_RESULTS.key(&id))?;
+        Ok(settled.map(|settled| settled.content))
     }
 
     /// Returns the value that a script stores under a key; null if there is none.

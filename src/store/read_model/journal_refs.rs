@@ -122,6 +122,11 @@ fn event_of(record: &Record) -> Option<(&Key, &str)> {
 
 /// Notes the place of a record about an event.
 pub(crate) fn note_event(changes: &mut Changes<'_>, sequence: u64, record: &Record) {
+    if let Record::ReplayRequested(request) = record {
+        for run in &request.runs {
+            EVENT_RECORDS.mark(changes, ((&run.merchant, &run.event), sequence));
+        }
+    }
     if let Some(event) = event_of(record) {
         EVENT_RECORDS.mark(changes, (event, sequence));
     }

@@ -81,7 +81,13 @@ fn retry(script: &str, tries: u32) -> WorkItem {
         log: Vec::new(),
     };
     let (merchant, event) = (merchant(), "e1".to_owned());
-    WorkItem::Retry(Box::new(FailedHook { merchant, event, failed, maybe_ran: false }))
+    WorkItem::Retry(Box::new(FailedHook {
+        merchant,
+        event,
+        failed,
+        maybe_ran: false,
+        requester: None,
+    }))
 }
 
 #[test]

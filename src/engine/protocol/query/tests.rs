@@ -30,6 +30,14 @@ fn queries() -> Vec<EngineQuery> {
         EngineQuery::ScriptResource("Contact/jane".to_owned()),
         EngineQuery::ScriptFind("Contact".to_owned(), json!({"ready": true})),
         EngineQuery::TrialRun(TrialRunQuery::Event("evt_1".to_owned())),
+        EngineQuery::Replay(Box::new(ReplaySelection {
+            script: "answers".to_owned(),
+            handlers: [("refund.created".to_owned(), "on_event".to_owned())].into(),
+            merchant: Some(key()),
+            since: chrono::DateTime::UNIX_EPOCH,
+            until: None,
+            limit: 7,
+        })),
         EngineQuery::Graph(GraphSubject::Resource(key())),
         EngineQuery::Plan,
         EngineQuery::Scoped(scope.clone()),
@@ -65,6 +73,7 @@ fn replies_read_back_from_their_written_form() {
     for reply in [
         Reply::Overview(Box::default()),
         Reply::Resource(None),
+        Reply::ReplayCandidates(Box::default()),
         Reply::Settled,
         Reply::Allowed(vec![key()]),
         Reply::ScriptData(Err("why".to_owned())),

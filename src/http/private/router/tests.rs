@@ -135,6 +135,7 @@ fn answer_to(question: EngineQuery) -> Reply {
         | EngineQuery::Graph(_)
         | EngineQuery::IntakeLink(_)
         | EngineQuery::JournalRefs(_)
+        | EngineQuery::Replay(_)
         | EngineQuery::Settle => Reply::Settled,
     }
 }
