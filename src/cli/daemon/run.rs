@@ -117,9 +117,10 @@ async fn serve(
     reloader.follow(&now);
     let mut engine = prepare(parts, &now)?;
     let Configuration { setup, listeners, scripts } = now;
+    // The first report of the tasks is the line below these.
+    announce(&setup, parts.embedded, listeners.private)?;
     let tasks = start_tasks(&setup, &listeners, (scripts.files, signalled.clone()), &engine);
-    let Listeners { sender, events, ready, ending, private, .. } = listeners;
-    announce(&setup, parts.embedded, private)?;
+    let Listeners { sender, events, ready, ending, .. } = listeners;
     ready.send_replace(true);
     engine.read_in_background();
     engine.start_sweeps();
