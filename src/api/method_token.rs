@@ -1,4 +1,4 @@
-//! Payment details in a request, and the ids that stand for them: a saved method, a one-time token,
+//! Payment details in a request, and the ids that replace them: a saved method, a one-time token,
 //! a method in a contact's vault (gateway-api, Payment method, POST /v1/tokens; service-facts, 85).
 //!
 //! A one-time token works once, for five minutes. The documents mention the vault and do not show

@@ -62,7 +62,7 @@ impl<K: Ord + Clone, T: Ord + Copy> Timers<K, T> {
         self.order.first().map(|(due, _)| *due)
     }
 
-    /// Removes and returns the first key, if that key is due by now.
+    /// Removes and returns the first key, if it is due.
     pub fn pop_due(&mut self, now: T) -> Option<K> {
         self.order.first().filter(|(due, _)| *due <= now)?;
         let (_, key) = self.order.pop_first()?;
@@ -75,7 +75,7 @@ impl<K: Ord + Clone, T: Ord + Copy> Timers<K, T> {
         self.order.iter().inspect(|_| count_visits(1)).map(|(due, key)| (*due, key))
     }
 
-    /// Returns the keys that are due by now, the earliest first.
+    /// Returns the due keys, the earliest first.
     pub fn due_by(&self, now: T) -> impl Iterator<Item = &K> {
         self.in_order().take_while(move |(due, _)| *due <= now).map(|(_, key)| key)
     }

@@ -302,7 +302,7 @@ impl CallRoute {
             biased;
             token = self.wait_in_queue() => token,
             _ = closing.wait_for(|closing| *closing) => {
-                let reason = "it was told to stop before this could be sent".to_owned();
+                let reason = "the process stopped before the request was sent".to_owned();
                 Err(Unavailable { reason, wait: Duration::ZERO })
             }
         }

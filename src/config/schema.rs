@@ -79,7 +79,7 @@ fn tidy_part(schema: &mut Value) {
     tidy(schema);
 }
 
-/// The segment of a path that stands for any name.
+/// The segment of a path that matches any name.
 const ANY_NAME: &str = "NAME";
 
 struct ConfigField<'s> {

@@ -155,7 +155,7 @@ impl FromText for MerchantPattern {
         let (start, name) = text.rsplit_once('/').unwrap_or(("", text));
         let name = name.strip_suffix('*').unwrap_or(name);
         let slash = if start.is_empty() { "" } else { "/" };
-        // A name may end in `-`, its beginning may not: a letter stands for the rest.
+        // A name may end in `-`, its beginning may not: a letter replaces the rest.
         let rest = if is_prefix { "a" } else { "" };
         let key = format!("{MERCHANT}/{start}{slash}{name}{rest}").parse::<Key>();
         let is_everything = is_prefix && name.is_empty() && start.is_empty();

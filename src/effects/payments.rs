@@ -138,7 +138,8 @@ fn judge_transaction(one: &Value, meaning: fn(&Value) -> StatusMeaning) -> Looku
         StatusMeaning::Applied => LookupResult::Applied(one.clone()),
         StatusMeaning::Possible => LookupResult::NotFound,
         StatusMeaning::Impossible => {
-            let said = format!("The transaction is {} by now", expect::render_field(one, "status"));
+            let said =
+                format!("The transaction is already {}", expect::render_field(one, "status"));
             LookupResult::Refused(ServiceProblem::from_code(WRONG_STATUS, &said))
         }
     }

@@ -66,7 +66,7 @@ pub struct SyncGrant {
 #[serde(rename_all = "snake_case")]
 pub enum SyncResult {
     Synced(SyncGrant),
-    /// The plan is another one by now: nothing was recorded. Its checksum.
+    /// The plan changed since: nothing was recorded. The new checksum.
     Changed(String),
     /// The daemon makes the service match by itself.
     Automatic,

@@ -246,7 +246,7 @@ fn recipients(mail: &SmtpTarget, message: &OutgoingNotification) -> Result<Vec<A
     };
     let count = texts.len();
     if count == 0 {
-        return Err("there is nobody to send it to".to_owned());
+        return Err("the mail has no recipient".to_owned());
     }
     if count > RECIPIENTS_MAX {
         return Err(format!("it is for {count} addresses; at most {RECIPIENTS_MAX} are sent to"));

@@ -1,4 +1,4 @@
-//! What the operator permits: plans, by approvals, and scripts, by the rights of `policy.scripts`.
+//! Permissions by the operator: plans, by approvals, and scripts, by the rights of `policy.scripts`.
 //! Pure.
 //!
 //! An approval permits the steps that it names, with their amounts or lower ones, and nothing else.

@@ -185,7 +185,7 @@ fn receiver_line(receiver: &ReceiverView) -> String {
     let newest =
         receiver.age_seconds.map_or_else(String::new, |age| format!(", the newest {age} s old"));
     let events = count_noun(ledger.verified, "event");
-    let mut told = format!("{name}: {events}{newest}; the list was read {lag} s ago");
+    let mut line = format!("{name}: {events}{newest}; the list was read {lag} s ago");
     for (number, what) in [
         (ledger.missed, "found only in the list"),
         (ledger.stale, "older than the known version"),
@@ -194,10 +194,10 @@ fn receiver_line(receiver: &ReceiverView) -> String {
         (ledger.malformed, "malformed"),
     ] {
         if number > 0 {
-            told = format!("{told}; {number} {what}");
+            line = format!("{line}; {number} {what}");
         }
     }
-    format!("{told}.")
+    format!("{line}.")
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Tables without borders: left or right aligned, and fitted to the width of a terminal.
 //!
 //! A table that is too wide first loses its dispensable columns, the last one first. Then the texts
-//! of its elastic columns are shortened in the middle, so that both ends of a name can be read.
+//! of its elastic columns are shortened in the middle, so that both ends of a name can be read, or at
+//! their beginnings.
 
 use comfy_table::{CellAlignment, ColumnConstraint, Table, presets};
 use owo_colors::Style;
@@ -24,8 +25,15 @@ pub(super) struct Column {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fitting {
     Fixed,
-    Elastic,
+    Elastic(Shortened),
     Dispensable,
+}
+
+/// The part of a text that gives way to `…`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shortened {
+    Middle,
+    Start,
 }
 
 impl Column {
@@ -39,9 +47,14 @@ impl Column {
         Self { is_right: true, ..self }
     }
 
-    /// Lets a narrow terminal shorten its texts.
+    /// Lets a narrow terminal shorten its texts in the middle.
     pub(super) const fn elastic(self) -> Self {
-        Self { fitting: Fitting::Elastic, ..self }
+        Self { fitting: Fitting::Elastic(Shortened::Middle), ..self }
+    }
+
+    /// Lets a narrow terminal shorten its texts at their beginnings, if they differ at their ends.
+    pub(super) const fn elastic_start(self) -> Self {
+        Self { fitting: Fitting::Elastic(Shortened::Start), ..self }
     }
 
     /// Lets a narrow terminal leave it out.
@@ -96,45 +109,55 @@ fn table(columns: &[Column], lines: &[Line], shown: &[bool]) -> Table {
     table
 }
 
-/// Returns which columns are shown, and shortens the texts of the elastic one where that is not enough.
+/// Returns which columns are shown, and shortens the texts of the elastic ones where that is not enough.
 fn fit(columns: &[Column], lines: &mut [Line], width: Option<usize>) -> Vec<bool> {
     let mut shown = vec![true; columns.len()];
     let Some(width) = width else { return shown };
     let widths = table(columns, lines, &shown).column_max_content_widths();
-    let total = |shown: &[bool]| {
-        let wide = widths.iter().zip(shown).filter(|(_, shown)| **shown);
-        let wide = wide.map(|(wide, _)| usize::from(wide.saturating_add(GAP)));
-        wide.sum::<usize>().saturating_sub(usize::from(GAP))
-    };
-    for (at, _) in
-        columns.iter().enumerate().rev().filter(|(_, one)| one.fitting == Fitting::Dispensable)
-    {
-        if total(&shown) > width
+    let widths: Vec<usize> = widths.into_iter().map(usize::from).collect();
+    for (at, column) in columns.iter().enumerate().rev() {
+        if column.fitting == Fitting::Dispensable
+            && total(&widths, &shown) > width
             && let Some(one) = shown.get_mut(at)
         {
             *one = false;
         }
     }
-    let mut excess = total(&shown).saturating_sub(width);
-    for (at, _) in columns.iter().enumerate().filter(|(_, one)| one.fitting == Fitting::Elastic) {
-        let present = widths.get(at).copied().map_or(0, usize::from);
-        let most = present.saturating_sub(excess).max(ELASTIC_MIN.min(present));
-        excess = excess.saturating_sub(present.saturating_sub(most));
-        for cell in lines.iter_mut().filter_map(|line| line.cells.get_mut(at)) {
-            *cell = shorten(cell, most);
-        }
-    }
+    shorten_columns(columns, lines, &widths, total(&widths, &shown).saturating_sub(width));
     shown
 }
 
-/// Returns a text of at most this many characters, with `…` in place of its middle.
-fn shorten(text: &str, most: usize) -> String {
+/// Returns the width of the shown columns with the gaps between them.
+fn total(widths: &[usize], shown: &[bool]) -> usize {
+    let wide = widths.iter().zip(shown).filter(|(_, shown)| **shown);
+    let wide = wide.map(|(wide, _)| wide.saturating_add(usize::from(GAP)));
+    wide.sum::<usize>().saturating_sub(usize::from(GAP))
+}
+
+/// Shortens the texts of elastic columns by so many characters in all, the first column first.
+fn shorten_columns(columns: &[Column], lines: &mut [Line], widths: &[usize], excess: usize) {
+    let mut excess = excess;
+    for (at, (column, present)) in columns.iter().zip(widths).enumerate() {
+        let Fitting::Elastic(part) = column.fitting else { continue };
+        let most = present.saturating_sub(excess).max(ELASTIC_MIN.min(*present));
+        excess = excess.saturating_sub(present.saturating_sub(most));
+        for cell in lines.iter_mut().filter_map(|line| line.cells.get_mut(at)) {
+            *cell = shorten(cell, part, most);
+        }
+    }
+}
+
+/// Returns a text of at most this many characters, with `…` in place of this part.
+fn shorten(text: &str, part: Shortened, most: usize) -> String {
     let length = text.chars().count();
     if length <= most {
         return text.to_owned();
     }
     let kept = most.saturating_sub(1);
-    let after = kept.div_ceil(2);
+    let after = match part {
+        Shortened::Middle => kept.div_ceil(2),
+        Shortened::Start => kept,
+    };
     let head: String = text.chars().take(kept.saturating_sub(after)).collect();
     let end = length.saturating_sub(after);
     let tail: String = text.chars().skip(end).collect();
@@ -188,10 +211,12 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_shortened_in_the_middle() {
-        assert_eq!(shorten("abcdef", 6), "abcdef");
-        assert_eq!(shorten("abcdef", 5), "ab…ef");
-        assert_eq!(shorten("äöüßéà", 4), "ä…éà");
-        assert_eq!(shorten("abcdef", 0), "…");
+    fn a_text_is_shortened_in_the_middle_or_at_its_beginning() {
+        let middle = |text, most| shorten(text, Shortened::Middle, most);
+        assert_eq!(middle("abcdef", 6), "abcdef");
+        assert_eq!(middle("abcdef", 5), "ab…ef");
+        assert_eq!(middle("äöüßéà", 4), "ä…éà");
+        assert_eq!(middle("abcdef", 0), "…");
+        assert_eq!(shorten("charge.created", Shortened::Start, 10), "…e.created");
     }
 }

@@ -177,7 +177,7 @@ fn read_text(
 }
 
 /// Reads a document without any issue from its values; `None` for every other one. Only where a
-/// number stands for a text, which has lost its form, the text is parsed again.
+/// number replaces a text, whose form is lost, the text is parsed again.
 fn read_once(
     cx: &ReadContext,
     source: &LazySource<'_>,

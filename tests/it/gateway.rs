@@ -121,7 +121,7 @@ async fn the_two_documents_report_no_decline_so_a_lost_one_waits_for_a_person() 
     let fields = json!({"amount": usd(100), "method": "poor"});
     let acted = act(&world, "charge", None, fields).await;
     assert_eq!(acted.status, ActionStatus::OnHold, "{acted:?}");
-    assert!(acted.message.contains("nothing tells how it ended"), "{}", acted.message);
+    assert!(acted.message.contains("its result is not known"), "{}", acted.message);
 }
 
 /// Returns the ids of the recurring charge and of its pending occurrence.

@@ -177,7 +177,7 @@ fn judge_unsuccessful(
     }
     match (news.first(), search) {
         (Some(one), _) => LookupResult::Inconclusive(format!(
-            "{} was begun, and nothing tells how it ended",
+            "{} was begun; its result is not known",
             expect::render_id(one)
         )),
         (None, RemoteAnswer::Items(_)) => LookupResult::NotFound,

@@ -113,7 +113,7 @@ fn judge_unsuccessful(
     }
     match (news.first(), list, search) {
         (Some(charge), _, _) => LookupResult::Inconclusive(format!(
-            "the charge {} was begun, and nothing tells how it ended",
+            "the charge {} was begun; its result is not known",
             expect::render_id(charge)
         )),
         (None, RemoteAnswer::Items(_), RemoteAnswer::Items(_)) => LookupResult::NotFound,

@@ -62,7 +62,7 @@ pub(crate) fn attempt(
     let id = pending.id.clone();
     let repeats = may_repeat(shared, pending, &*notifier);
     if shared.facts.is_sending(&id)? && !repeats {
-        let why = "the daemon ended while it was told: whether it arrived is not known";
+        let why = "the daemon ended during the delivery: whether the message arrived is not known";
         return Ok(Err((ActionOutcome::Unknown, why.to_owned())));
     }
     let shared = shared.clone();

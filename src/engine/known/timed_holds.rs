@@ -64,7 +64,7 @@ impl TimedHolds {
         self.states.iter().filter_map(|state| state.until).min()
     }
 
-    /// Evaluates the rules again if one of them changed by now, or the clock was set back.
+    /// Evaluates the rules again if one of them changed since, or the clock was set back.
     pub(crate) fn advance(&mut self, now: DateTime<Utc>) -> Vec<RuleChange> {
         let is_due = now < self.at || self.next_change().is_some_and(|change| change <= now);
         if !is_due {

@@ -1,7 +1,7 @@
 //! Problems of the plan: limits that it exceeds as a whole, refusals of the service, and outdated dates.
 //!
-//! What would exceed a sum is refused before its first effect, and not midway. Refusals and dates are
-//! located at their fields in the files.
+//! A plan that would exceed a sum is refused before its first effect, and not midway. Refusals and dates
+//! are located at their fields in the files.
 
 use std::collections::BTreeMap;
 

@@ -23,7 +23,7 @@ use crate::model::intent::Intent;
 /// Largest number of tasks of a throttled merchant: enough that its bucket never waits for us.
 const TASKS_OF_SLOW_MAX: usize = 8;
 
-/// Describes an effect that no lost answer could be told apart from.
+/// Describes an unsettled effect that could not be distinguished from another one after a lost answer.
 pub(crate) fn unsettled_message(other: &str) -> String {
     format!(
         "{other} is not settled, and its effect could not be distinguished from this one; see \

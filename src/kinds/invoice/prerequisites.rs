@@ -1,4 +1,4 @@
-//! What an invoice needs before it can be created: its uploaded files, and the bank account that
+//! Prerequisites of an invoice: its uploaded files, and the bank account that
 //! receives its money (partner-api, Bank account).
 //!
 //! Each file is uploaded under the contact and processed before the invoice names it. An upload

@@ -65,11 +65,12 @@ pub(super) fn order_path(order: (&str, &str), key: &Key) -> String {
     key_path(key).replacen("/resources", order.0, 1)
 }
 
-/// Returns a link to the form of a write, or, without a session, the command that does the same.
+/// Returns a link to the form of a write, or, without a session, the command that does the same under
+/// the same label.
 pub(super) fn order(is_in_session: bool, (path, label): (&str, &str), line: &str) -> Markup {
     html! {
         @if is_in_session { p { a.button.plain href=(path) { (label) } } }
-        @else { (command(line)) }
+        @else { p { (label.trim_end_matches('…')) ": " (command(line)) } }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What people keep across the lives of the machine: their memory, and the current scripts of hooks
+//! State of people across the lives of the machine: their memory, and the current scripts of hooks
 //! with the courier of their notifications; and their queries to the engine.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! Typed tables over the entries of the index.
 //!
 //! An entry's key is the prefix of its table and the parts of its own key, joined by zero bytes. The
-//! tables stand beside their reads; this module alone turns keys and values into bytes.
+//! tables are declared beside their reads; this module alone turns keys and values into bytes.
 
 #[cfg(test)]
 mod tests;

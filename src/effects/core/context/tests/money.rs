@@ -46,7 +46,7 @@ fn a_charge_is_found_by_its_mark_in_the_search_or_in_events() {
     assert_eq!(judge(none(), &[marked("t1", "FAILED")]), "refused card_declined");
     assert_eq!(judge(list(marked("t1", "FAILED")), &[]), "absent", "an older try's");
     let begun = judge(no_path(), &[marked("t1", "PENDING")]);
-    assert_eq!(begun, "unknown: t1 was begun, and nothing tells how it ended");
+    assert_eq!(begun, "unknown: t1 was begun; its result is not known");
     assert_eq!(judge(none(), &[json!({"id": "t9", "status": "AUTHORIZED"})]), "absent");
     assert!(judge(no_path(), &[]).starts_with("unseen until None"));
 }
