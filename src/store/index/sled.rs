@@ -15,6 +15,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -237,9 +238,15 @@ fn chunked_key(stored: &[u8]) -> Option<Vec<u8>> {
 
 fn to_index_error(path: &Path, error: ::sled::Error) -> IndexError {
     if let ::sled::Error::Io(source) = error {
-        return IndexError::Io { path: path.to_owned(), source };
+        return IndexError::Io { path: path.to_owned(), source: plain(source) };
     }
     corrupt(path, &error.to_string())
+}
+
+/// Returns the error in words for people. sled repeats an error of the system as text of its `Debug`.
+fn plain(error: io::Error) -> io::Error {
+    let is_repeated = error.to_string().starts_with("Os {");
+    if is_repeated { io::Error::from(error.kind()) } else { error }
 }
 
 fn corrupt(path: &Path, why: &str) -> IndexError {
@@ -249,6 +256,16 @@ fn corrupt(path: &Path, why: &str) -> IndexError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_error_of_the_system_is_told_in_words() {
+        let full = io::Error::from_raw_os_error(28);
+        let repeated = io::Error::new(full.kind(), format!("{full:?}"));
+        let told = to_index_error(Path::new("sled"), ::sled::Error::Io(repeated)).to_string();
+        assert_eq!(told, "use the index in sled: no storage space");
+        let told = to_index_error(Path::new("sled"), ::sled::Error::Io(full)).to_string();
+        assert!(told.contains("No space left on device"), "{told}");
+    }
 
     #[test]
     fn the_chunks_of_a_former_process_are_known_and_taken_away() {
