@@ -43,6 +43,7 @@ pub(crate) fn overview() -> Overview {
         position: 42,
         head: "9f86d081884c7d659a2feaa0c55ad015".to_owned(),
         traffic: crate::engine::protocol::views::TrafficView::default(),
+        disk_low_bytes: None,
         freeze: None,
         rules: Vec::new(),
         alerts: Vec::new(),

@@ -4,7 +4,7 @@ use crate::base::wording::count_noun;
 use crate::engine::protocol::views::{Overview, TrafficView};
 use crate::model::manifest::TreeState;
 use crate::render::resource::standing;
-use crate::render::words::{clean, clock_difference, push_line, short_hash};
+use crate::render::words::{clean, clock_difference, low_disk, push_line, short_hash};
 
 /// Renders the counts of all resources, and what hinders them: a line, and one for each hindrance.
 pub fn overview(overview: &Overview) -> String {
@@ -40,6 +40,7 @@ pub(super) fn hindrances(overview: &Overview) -> Vec<String> {
             "{object} {verb} left at the service: {document} gone (reckon.dev/deletion: orphan)."
         ));
     }
+    lines.extend(overview.disk_low_bytes.map(|free| format!("Disk: {}.", low_disk(free))));
     lines.extend(traffic_lines(&overview.traffic).lines().map(str::to_owned));
     lines
 }

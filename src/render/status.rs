@@ -14,15 +14,16 @@ use crate::engine::protocol::time_rules::TimeRuleView;
 use crate::engine::protocol::views::{DownHostView, ResourceView, SyncView, TrafficView};
 use crate::model::holds::Freeze;
 use crate::model::manifest::TreeState;
+use crate::render::resource::problem_groups::{by_problem, shown_of};
 use crate::render::resource::standing;
 use crate::render::words::{
-    Screen, age, clean, clock_difference, commands, duration, file_place, problem_line, push_line,
-    resource_key, short_hash, to_clock, wrap_indented,
+    Screen, age, clean, clock_difference, commands, duration, file_place, low_disk, problem_line,
+    push_line, resource_key, short_hash, to_clock, wrap_indented,
 };
 
 const LABEL_WIDTH: usize = 11;
-/// Resources, problems and commands on one screen, at most.
-const RESOURCES_SHOWN: usize = 8;
+/// Groups of resources, problems and commands on one screen, at most.
+const GROUPS_SHOWN: usize = 8;
 const PROBLEMS_SHOWN: usize = 5;
 const NEXT_SHOWN: usize = 6;
 /// Columns of a resource's line beside its name, reason and place.
@@ -46,6 +47,7 @@ pub fn text(status: &StatusView, is_live: bool, screen: Screen) -> String {
     row("Sync", sync(status.overview.sync.as_deref(), now, screen));
     row("Service", service(&status.overview.traffic, is_live, now, screen));
     row("Clock", clock(&status.overview.traffic, screen));
+    row("Disk", disk(status.overview.disk_low_bytes, screen));
     row("Resources", resource_counts(status));
     row("Documents", documents(status, screen));
     row("Effects", effects(status, screen));
@@ -128,6 +130,11 @@ fn service(
 fn clock(traffic: &TrafficView, screen: Screen) -> Vec<String> {
     let difference = clock_difference(traffic.clock_ahead_seconds);
     difference.iter().map(|line| screen.paint(Style::new().yellow(), line)).collect()
+}
+
+/// Renders the little space that is left for the state; no line where there is enough.
+fn disk(free: Option<u64>, screen: Screen) -> Vec<String> {
+    free.iter().map(|free| screen.paint(Style::new().red(), &low_disk(*free))).collect()
 }
 
 /// Renders `pay.example: silent since 10:02Z (3m), next try in 40s`.
@@ -244,36 +251,56 @@ fn alerts(
     undelivered.iter().map(line).collect()
 }
 
+/// Renders the resources that are not ready; those with the same problem share its sentence.
 fn not_ready(out: &mut String, status: &StatusView, screen: Screen) {
-    let shown = status.not_ready.iter().take(RESOURCES_SHOWN);
-    for (number, item) in shown.enumerate() {
-        if number == 0 {
+    let groups = by_problem(&status.not_ready);
+    let mut told = 0_usize;
+    for group in groups.iter().take(GROUPS_SHOWN) {
+        if told == 0 {
             out.push('\n');
         }
-        let name = resource_key(&item.kind, &item.namespace, &item.name);
-        let head = screen
-            .paint(standing::style(item.standing), &format!("{name}  {}", clean(&item.reason)));
-        let place = file_place(item.file.as_deref(), item.line).unwrap_or_default();
-        let symbol = standing::symbol(item.standing, screen);
-        let length = [&name, &item.reason, &place].map(|part| part.chars().count()).iter().sum();
-        let fits = screen.width.is_none_or(|width| SYMBOL_AND_GAPS.saturating_add(length) <= width);
-        let gap = if fits { "  " } else { "\n    " };
-        push_line!(out, "{}", format!("{symbol} {head}{gap}{}", screen.dim(&place)).trim_end());
-        out.push_str(&wrap_indented(&item.message, 4, screen));
+        told = told.saturating_add(group.len());
+        push_group(out, group, screen);
     }
     let overview = &status.overview;
-    let all = overview.resources.saturating_sub(overview.ready);
-    let more = all.saturating_sub(status.not_ready.len().min(RESOURCES_SHOWN));
+    let more = overview.resources.saturating_sub(overview.ready).saturating_sub(told);
     if more > 0 {
         push_line!(out, "  and {more} more: reckon get --not-ready");
     }
+}
+
+/// Appends the first resources of a group, their problem, and the number of the others.
+fn push_group(out: &mut String, group: &[&ResourceView], screen: Screen) {
+    let shown = shown_of(group);
+    for item in shown {
+        push_head(out, item, screen);
+    }
+    let message = shown.first().map(|item| item.message.as_str()).unwrap_or_default();
+    out.push_str(&wrap_indented(message, 4, screen));
+    let others = group.len().saturating_sub(shown.len());
+    if others > 0 {
+        push_line!(out, "    and {others} more with this problem");
+    }
+}
+
+fn push_head(out: &mut String, item: &ResourceView, screen: Screen) {
+    let name = resource_key(&item.kind, &item.namespace, &item.name);
+    let head =
+        screen.paint(standing::style(item.standing), &format!("{name}  {}", clean(&item.reason)));
+    let place = file_place(item.file.as_deref(), item.line).unwrap_or_default();
+    let symbol = standing::symbol(item.standing, screen);
+    let length = [&name, &item.reason, &place].map(|part| part.chars().count()).iter().sum();
+    let fits = screen.width.is_none_or(|width| SYMBOL_AND_GAPS.saturating_add(length) <= width);
+    let gap = if fits { "  " } else { "\n    " };
+    push_line!(out, "{}", format!("{symbol} {head}{gap}{}", screen.dim(&place)).trim_end());
 }
 
 /// Renders the commands that lead on, each once. A resource that waits for another one leads to that
 /// one, which is on the screen itself if it fits.
 fn next(out: &mut String, items: &[ResourceView], screen: Screen) {
     let mut steps: Vec<&NextStep> = Vec::new();
-    let shown = items.iter().take(RESOURCES_SHOWN);
+    let groups = by_problem(items);
+    let shown = groups.iter().take(GROUPS_SHOWN).filter_map(|group| group.first().copied());
     let roots = shown.clone().filter(|item| item.reason != WAITS_FOR);
     let all = roots.chain(shown.filter(|item| item.reason == WAITS_FOR && items.len() == 1));
     for step in all.flat_map(|item| item.next.iter().take(1)) {

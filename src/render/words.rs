@@ -281,6 +281,11 @@ pub fn bytes(number: u64) -> String {
     shown.unwrap_or_else(|| format!("{number} bytes"))
 }
 
+/// Returns words about the little space that is left for the state.
+pub(super) fn low_disk(free: u64) -> String {
+    format!("only {} are free for the state; a daemon without space ends", bytes(free))
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

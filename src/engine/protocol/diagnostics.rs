@@ -60,6 +60,9 @@ pub struct Metrics {
     pub reconciled_at: Option<DateTime<Utc>>,
     /// Durations of the journal's syncs.
     pub syncs: HistogramCounts,
+    /// Free bytes of the state's file system; `None` if they are not known.
+    #[serde(default)]
+    pub disk_free_bytes: Option<u64>,
     pub events: EventTotals,
     /// Posts answered since the process began, by answer; the HTTP server adds them.
     pub posts: BTreeMap<String, u64>,

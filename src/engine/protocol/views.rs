@@ -56,6 +56,9 @@ pub struct Overview {
     /// Delays of calls, if any.
     #[serde(default, skip_serializing_if = "TrafficView::is_free")]
     pub traffic: TrafficView,
+    /// Free bytes of the state's file system, if they are too few.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_low_bytes: Option<u64>,
     /// The sync of a manual daemon; left out for an automatic one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync: Option<Box<SyncView>>,

@@ -30,7 +30,10 @@ use crate::plan::state_view::StateView;
 use crate::policy::time_rules::{RuleState, TimeRule};
 
 /// Resources that are not ready, and problems of documents, in a status, at most.
-const NOT_READY_SHOWN: usize = 20;
+const NOT_READY_SHOWN: usize = 50;
+/// Free bytes under which the state has too little space: a few segments of the journal, and the
+/// index that a compaction writes.
+const DISK_LOW: u64 = 256 << 20;
 const PROBLEMS_SHOWN: usize = 20;
 
 impl EngineView<'_> {
@@ -100,6 +103,7 @@ impl EngineView<'_> {
             position: head.sequence,
             head: data_encoding::HEXLOWER.encode(&head.hash),
             traffic: self.traffic(),
+            disk_low_bytes: self.shared.writer.free_bytes().filter(|free| *free < DISK_LOW),
             sync: self.known_state.holds.sync_view().map(Box::new),
             freeze: self.view_freeze(),
             rules: self.time_rules(),
@@ -198,6 +202,7 @@ impl EngineView<'_> {
             calls: self.shared.limiter.calls(),
             reconciled_at: self.scheduler.reconciled_at,
             syncs: self.shared.writer.syncs().counts(),
+            disk_free_bytes: self.shared.writer.free_bytes(),
             events: self.event_totals()?,
             posts: BTreeMap::new(),
             alerts: self.alert_counts(),

@@ -16,10 +16,8 @@ use crate::control::handle::Control;
 use crate::control::page_sessions::ENTER_PATH;
 use crate::control::protocol::{ControlError, LocalQuery};
 use crate::engine::protocol::pages::MoneyOutlook;
-use crate::engine::protocol::query::{
-    IntentsQuery, MoneyQuery, PlanPartQuery, ResourcesQuery, StatusQuery,
-};
-use crate::engine::protocol::resources::{ListPart, ResourceFilter};
+use crate::engine::protocol::query::{IntentsQuery, MoneyQuery, PlanPartQuery, StatusQuery};
+use crate::engine::protocol::resources::ListPart;
 use crate::http::page::respond::{self, ITEMS_SHOWN, PageResult, ask, ask_local};
 use crate::http::page::visit::{PageVisit, show};
 use crate::http::page::{audit, entry, events, graph, guard, orders, resource_orders, resources};
@@ -33,8 +31,6 @@ use crate::render::page::overview::OverviewParts;
 use crate::render::page::{intents, overview, plan, why};
 use crate::render::why::WhyView;
 
-/// Resources that need attention on the first page.
-const ATTENTION_SHOWN: usize = 10;
 /// Time for which the first page waits until all money is counted.
 const COUNTING_MAX: Duration = Duration::from_millis(100);
 
@@ -90,18 +86,13 @@ async fn old_asset() -> Response {
 }
 
 async fn first(visit: PageVisit) -> PageResult {
-    let part = ListPart { offset: 0, limit: Some(ATTENTION_SHOWN) };
-    let filter = ResourceFilter { attention: true, part, ..ResourceFilter::default() };
     let status = ask(&visit.control, StatusQuery).await?;
-    let attention = ask(&visit.control, ResourcesQuery(filter)).await?;
     let intents = ask(&visit.control, IntentsQuery).await?;
     let money = counted_money(&visit.control).await?;
-    // A filter without a name finds each name that it has.
-    let Ok(attention) = attention else { return Ok(Redirect::to("/resources").into_response()) };
     let parts = OverviewParts {
         overview: &status.overview,
         receivers: &status.events.receivers,
-        attention: &attention,
+        not_ready: &status.not_ready,
         intents: &intents,
         money: &money,
     };

@@ -29,8 +29,16 @@ impl Families<'_> {
 
     /// Writes one duration in seconds; the unit ends the name.
     pub(super) fn write_seconds(&mut self, name: &str, help: &str, value: i64) -> fmt::Result {
-        let unit = Some(&Unit::Seconds);
-        self.0.encode_descriptor(name, help, unit, MetricType::Gauge)?.encode_gauge(&value)
+        self.write_unit(name, help, &Unit::Seconds, value)
+    }
+
+    /// Writes a number of bytes; the unit ends the name.
+    pub(super) fn write_bytes(&mut self, name: &str, help: &str, value: i64) -> fmt::Result {
+        self.write_unit(name, help, &Unit::Bytes, value)
+    }
+
+    fn write_unit(&mut self, name: &str, help: &str, unit: &Unit, value: i64) -> fmt::Result {
+        self.0.encode_descriptor(name, help, Some(unit), MetricType::Gauge)?.encode_gauge(&value)
     }
 
     /// Writes one value for each value of a label: counters or gauges as [`Self::write_one`].

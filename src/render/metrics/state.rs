@@ -113,5 +113,9 @@ fn service_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
 fn journal_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     let help = "Sequence of the journal's last record.";
     out.write_one("journal_position", help, all.overview.position)?;
+    if let Some(free) = all.disk_free_bytes {
+        let free = i64::try_from(free).unwrap_or(i64::MAX);
+        out.write_bytes("disk_free", "Free bytes of the state's file system.", free)?;
+    }
     out.histogram("journal_sync", "How long syncs of the journal take.", &all.syncs)
 }

@@ -44,6 +44,7 @@ fn counts() -> Metrics {
             count: 6,
             total_us: 1_500_001,
         },
+        disk_free_bytes: Some(20 << 30),
         events: EventTotals {
             ledger,
             age_seconds,

@@ -9,16 +9,19 @@ use crate::base::wording::count_noun;
 use crate::engine::protocol::events::ReceiverView;
 use crate::engine::protocol::intents::IntentsView;
 use crate::engine::protocol::pages::MoneyOutlook;
-use crate::engine::protocol::resources::ResourceList;
 use crate::engine::protocol::views::{Overview, ResourceView, StandingCounts, TrafficView};
 use crate::model::manifest::TreeState;
+use crate::model::plan::Standing;
 use crate::render::page::forms::{FREEZE, THAW, order};
 use crate::render::page::intents::intent;
 use crate::render::page::money::outlook;
 use crate::render::page::parts::{resource_link, sentence, short_link, state, time};
 use crate::render::page::resource::advice;
-use crate::render::words::{clean, clock_difference, duration, short_hash};
+use crate::render::resource::problem_groups::{by_problem, shown_of};
+use crate::render::words::{clean, clock_difference, duration, low_disk, short_hash};
 
+/// Groups of resources, and intents, on the first page, at most.
+const GROUPS_SHOWN: usize = 10;
 /// Receivers of events on the first page, at most.
 const RECEIVERS_SHOWN: usize = 5;
 
@@ -27,8 +30,8 @@ const RECEIVERS_SHOWN: usize = 5;
 pub struct OverviewParts<'a> {
     pub overview: &'a Overview,
     pub receivers: &'a [ReceiverView],
-    /// The first resources that need attention, and their number.
-    pub attention: &'a ResourceList,
+    /// The first resources that are not ready, the most urgent first.
+    pub not_ready: &'a [ResourceView],
     pub intents: &'a IntentsView,
     pub money: &'a MoneyOutlook,
 }
@@ -37,7 +40,7 @@ pub fn page(parts: &OverviewParts<'_>, is_in_session: bool) -> Markup {
     html! {
         section #service data-live { h2 { "Service" } (service(parts)) }
         (freeze(parts.overview.freeze.is_some(), is_in_session))
-        section #attention data-live { h2 { "Needs attention" } (attention(parts.attention)) }
+        section #attention data-live { h2 { "Needs attention" } (attention(parts)) }
         section #doubt data-live { h2 { "Intents in doubt" } (doubt(parts.intents, is_in_session)) }
         section #counts data-live { h2 { "Resources" } (counts(parts)) }
         section #money data-live { h2 { "Money" } (outlook(parts.money)) }
@@ -57,6 +60,7 @@ fn service(parts: &OverviewParts<'_>) -> Markup {
             div.notice { "The service throttles " (count_noun(*slowed, "merchant")) " (" (count_noun(*throttled, "time")) " so far): calls wait." }
         }
         @if let Some(difference) = clock_difference(*clock_ahead_seconds) { div.notice.bad { "This machine's clock is " (difference) "." } }
+        @if let Some(free) = parts.overview.disk_low_bytes { div.notice.bad { "Disk: " (low_disk(free)) "." } }
         @for one in &parts.overview.alerts {
             div.notice.bad { "Alerts are not delivered to " code { (clean(&one.target)) } " since " (time(&one.since)) ": " (clean(&one.reason)) "." }
         }
@@ -146,31 +150,48 @@ fn count_row((name, count, link): (&str, usize, &str)) -> Markup {
     }
 }
 
-fn attention(list: &ResourceList) -> Markup {
-    let hidden = list.total.saturating_sub(list.items.len());
+/// Renders the resources that a person has to look at; those with the same problem are one item.
+fn attention(parts: &OverviewParts<'_>) -> Markup {
+    let StandingCounts { needs_attention, invalid, unhealthy, .. } = parts.overview.standings;
+    let total = needs_attention.saturating_add(invalid).saturating_add(unhealthy);
+    let urgent = parts.not_ready.iter().take_while(|item| item.standing <= Standing::Unhealthy);
+    let urgent: Vec<ResourceView> = urgent.cloned().collect();
+    let mut groups = by_problem(&urgent);
+    groups.truncate(GROUPS_SHOWN);
+    let hidden = total.saturating_sub(groups.iter().map(Vec::len).sum());
     html! {
-        @if list.total == 0 { p { "Nothing needs a person." } }
-        @for item in &list.items { (attention_item(item)) }
-        @if hidden > 0 { p { a href="/resources?attention=true" { "and " (hidden) " more" } } }
+        @if total == 0 { p { "Nothing needs a person." } }
+        @for group in &groups { (problem_group(group)) }
+        @if hidden > 0 { p { a href="/resources?not_ready=true" { "and " (hidden) " more" } } }
     }
 }
 
-fn attention_item(item: &ResourceView) -> Markup {
+fn problem_group(group: &[&ResourceView]) -> Markup {
+    let (shown, first) = (shown_of(group), group.first());
+    let others = group.len().saturating_sub(shown.len());
     html! {
         section.step {
-            h3 { (resource_link(&item.kind, &item.namespace, &item.name)) }
-            p { (state(false, &item.reason)) " " (sentence(&item.message)) }
-            (advice(item))
+            @for item in shown { h3 { (resource_link(&item.kind, &item.namespace, &item.name)) } }
+            @if others > 0 { p { "and " (others) " more with this problem" } }
+            @if let Some(item) = first {
+                p { (state(false, &item.reason)) " " (sentence(&item.message)) }
+                (advice(item))
+            }
         }
     }
 }
 
+/// Renders the intents that wait for a person, and the number of those that reckon settles itself.
 fn doubt(view: &IntentsView, is_in_session: bool) -> Markup {
-    let unsettled: Vec<_> = view.items.iter().filter(|item| item.state != "open").collect();
+    let of = |state: &'static str| view.items.iter().filter(move |item| item.state == state);
+    let (held, settling) = (of("held").count(), of("in_doubt").count());
     html! {
-        @if unsettled.is_empty() { p { "No answer is lost, and no intent waits for a person." } }
-        @for item in unsettled.iter().take(10) { (intent(item, is_in_session)) }
-        @if unsettled.len() > 10 || !view.unknown_objects.is_empty() || !view.remade.is_empty() {
+        @if held == 0 && settling == 0 { p { "No answer is lost, and no intent waits for a person." } }
+        @for item in of("held").take(GROUPS_SHOWN) { (intent(item, is_in_session)) }
+        @if settling > 0 {
+            p { "The answers to " (count_noun(settling, "effect")) " were lost: the daemon settles each by its evidence." }
+        }
+        @if held > GROUPS_SHOWN || settling > 0 || !view.unknown_objects.is_empty() || !view.remade.is_empty() {
             p { a href="/intents" { "Show all intents and unknown objects" } }
         }
     }

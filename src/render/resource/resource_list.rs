@@ -144,7 +144,8 @@ fn sorted(items: &[ResourceView]) -> Vec<(Standing, &ResourceView)> {
     items
 }
 
-fn by_name(one: &ResourceView, other: &ResourceView) -> Ordering {
+/// Compares kinds and namespaces, then names in natural order.
+pub(super) fn by_name(one: &ResourceView, other: &ResourceView) -> Ordering {
     let kinds = one.kind.cmp(&other.kind);
     let spaces = || one.namespace.cmp(&other.namespace);
     kinds.then_with(spaces).then_with(|| alphanumeric_sort::compare_str(&one.name, &other.name))

@@ -55,6 +55,15 @@ fn a_target_that_no_alert_reaches_is_named_with_the_reason() {
 }
 
 #[test]
+fn a_disk_with_little_space_is_told() {
+    let mut status = quiet();
+    status.overview.disk_low_bytes = Some(20 << 20);
+    let shown = text(&status, true, Screen::PLAIN);
+    let line = "Disk       only 20 MiB are free for the state; a daemon without space ends\n";
+    assert!(shown.contains(line), "{shown}");
+}
+
+#[test]
 fn without_a_daemon_nothing_is_said_of_the_service() {
     let shown = text(&quiet(), false, Screen::PLAIN);
     assert!(shown.contains("no daemon runs") && !shown.contains("no call fails"), "{shown}");
@@ -104,6 +113,7 @@ fn long_lists_are_cut_and_say_so() {
     status.overview.resources = 35;
     status.not_ready = (0..20).map(|n| waiting(&n.to_string(), Standing::Waiting, &[])).collect();
     let shown = text(&status, true, Screen::PLAIN);
-    assert!(shown.contains("and 22 more: reckon get --not-ready"), "{shown}");
-    assert!(shown.lines().count() < 40, "{shown}");
+    assert!(shown.contains("    and 17 more with this problem\n"), "{shown}");
+    assert!(shown.contains("  and 10 more: reckon get --not-ready\n"), "{shown}");
+    assert!(shown.lines().count() < 12, "{shown}");
 }

@@ -315,6 +315,11 @@ impl Disk for RealDisk {
         file.sync_all()?;
         self.sync_name(name)
     }
+
+    fn free_bytes(&self) -> Option<u64> {
+        let free = rustix::fs::statvfs(&self.dir).ok()?;
+        Some(free.f_bavail.saturating_mul(free.f_frsize))
+    }
 }
 
 /// Creates a file that only its owner can read.

@@ -53,6 +53,11 @@ pub trait Disk: Send + Sync + Debug {
     /// Extends the file with written zeros to at least `len` bytes; creates it if it does not
     /// exist. A later sync of bytes inside it then changes no metadata.
     fn allocate(&self, name: &str, len: u64) -> io::Result<()>;
+
+    /// Returns the free bytes of its file system for this process; `None` if they are not known.
+    fn free_bytes(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// A disk in memory: shared by its clones, and every write is durable at once.

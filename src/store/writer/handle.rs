@@ -23,6 +23,7 @@ use parking_lot::Mutex;
 use serde::Serialize;
 use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
 
+use crate::store::disk::traits::Disk;
 use crate::store::error::{StoreError, StoreResult};
 use crate::store::journal::chain::Head;
 use crate::store::journal::log::Journal;
@@ -45,6 +46,8 @@ pub struct Writer<R, F> {
     head: Arc<Mutex<Head>>,
     syncs: Arc<Syncs>,
     changed: ChangedResources,
+    /// The disk of the journal.
+    disk: Arc<dyn Disk>,
 }
 
 enum WriterForm<R, F> {
@@ -63,7 +66,7 @@ where
 {
     /// Creates a writer on an operating system thread of its own.
     pub fn on_thread(journal: Journal, vault: Vault, fold: F) -> StoreResult<Self> {
-        let changed = fold.changed_resources();
+        let (changed, disk) = (fold.changed_resources(), Arc::clone(&journal.disk));
         let core = WriterCore::new(journal, vault, fold);
         let (head, syncs) = (Arc::clone(&core.head), Arc::clone(&core.syncs));
         let (queue, jobs) = mpsc::channel(QUEUE_MAX);
@@ -72,18 +75,18 @@ where
         let named = thread::Builder::new().name("store-writer".to_owned());
         named.spawn(run).map_err(StoreError::Thread)?;
         let (queue, parts) = (Mutex::new(Some(queue)), AsyncMutex::new(Some(parts)));
-        Ok(Self { form: WriterForm::Thread { queue, parts }, head, syncs, changed })
+        Ok(Self { form: WriterForm::Thread { queue, parts }, head, syncs, changed, disk })
     }
 
     /// Creates a writer that works inside the futures of its callers, one at a time. It yields
     /// before each write, sync and fold. A future dropped at a yield leaves its commit to the next
     /// caller.
     pub fn inline(journal: Journal, vault: Vault, fold: F) -> Self {
-        let changed = fold.changed_resources();
+        let (changed, disk) = (fold.changed_resources(), Arc::clone(&journal.disk));
         let core = WriterCore::new(journal, vault, fold);
         let (head, syncs) = (Arc::clone(&core.head), Arc::clone(&core.syncs));
         let form = WriterForm::Inline(Box::new(AsyncMutex::new(Some(core))));
-        Self { form, head, syncs, changed }
+        Self { form, head, syncs, changed, disk }
     }
 
     /// Returns the last record that is durable and folded.
@@ -93,6 +96,11 @@ where
 
     pub fn syncs(&self) -> &Syncs {
         &self.syncs
+    }
+
+    /// Returns the free bytes of the journal's file system; `None` if they are not known.
+    pub fn free_bytes(&self) -> Option<u64> {
+        self.disk.free_bytes()
     }
 
     /// Returns the notes of the resources that folded records changed, as far as not yet taken.
