@@ -283,7 +283,10 @@ pub fn bytes(number: u64) -> String {
 
 /// Returns words about the little space that is left for the state.
 pub(super) fn low_disk(free: u64) -> String {
-    format!("only {} are free for the state; a daemon without space ends", bytes(free))
+    match free {
+        0 => "no space is left for the state, and the daemon ends when it needs some".to_owned(),
+        _ => format!("only {} are free for the state; a daemon without space ends", bytes(free)),
+    }
 }
 
 #[cfg(test)]

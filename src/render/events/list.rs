@@ -13,7 +13,7 @@ use crate::render::words::{Screen, age, clean, push_line, to_minute};
 const COLUMNS: [Column; 9] = [
     Column::new("AGE").right(),
     Column::new("TYPE").elastic_start(),
-    Column::new("RESOURCE").elastic(),
+    Column::new("RESOURCE").elastic_start(),
     Column::new("AMOUNT").right(),
     Column::new("CODE").dispensable(),
     Column::new("HOOKS").dispensable(),
