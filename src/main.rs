@@ -2,6 +2,12 @@
 
 use std::process::ExitCode;
 
+use mimalloc::MiMalloc;
+
+/// Chosen by measurement: docs/design/performance.md, "The allocator".
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
+
 fn main() -> ExitCode {
     ExitCode::from(reckon::cli::entry::main())
 }
