@@ -254,16 +254,16 @@ fn alerts(
 /// Renders the resources that are not ready; those with the same problem share its sentence.
 fn not_ready(out: &mut String, status: &StatusView, screen: Screen) {
     let groups = by_problem(&status.not_ready);
-    let mut told = 0_usize;
+    let mut shown = 0_usize;
     for group in groups.iter().take(GROUPS_SHOWN) {
-        if told == 0 {
+        if shown == 0 {
             out.push('\n');
         }
-        told = told.saturating_add(group.len());
+        shown = shown.saturating_add(group.len());
         push_group(out, group, screen);
     }
     let overview = &status.overview;
-    let more = overview.resources.saturating_sub(overview.ready).saturating_sub(told);
+    let more = overview.resources.saturating_sub(overview.ready).saturating_sub(shown);
     if more > 0 {
         push_line!(out, "  and {more} more: reckon get --not-ready");
     }

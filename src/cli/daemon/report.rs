@@ -54,7 +54,8 @@ pub(crate) fn announce(
     setup.out.line(&ServingLine::Listening(&url), || format!("listening {url}"))
 }
 
-/// Reports each change of the counts when the engine is at rest, and the progress until then.
+/// Reports each change of the counts, and a disk that gets too full, when the engine is at rest, and the
+/// progress until then.
 pub(crate) async fn report(
     mut overviews: watch::Receiver<Overview>,
     control: Control,
@@ -66,7 +67,8 @@ pub(crate) async fn report(
     let mut working = false;
     while let Some(now) = next_overview(&mut overviews, working).await {
         working = !now.is_at_rest();
-        let news = (now.resources, now.standings, now.broken, now.coverage);
+        let has_space = now.disk_low_bytes.is_none();
+        let news = (now.resources, now.standings, now.broken, now.coverage, has_space);
         if working {
             if let Some(line) = progress.update(&now, "reconciling") {
                 out.log(&line);

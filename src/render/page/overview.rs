@@ -154,9 +154,8 @@ fn count_row((name, count, link): (&str, usize, &str)) -> Markup {
 fn attention(parts: &OverviewParts<'_>) -> Markup {
     let StandingCounts { needs_attention, invalid, unhealthy, .. } = parts.overview.standings;
     let total = needs_attention.saturating_add(invalid).saturating_add(unhealthy);
-    let urgent = parts.not_ready.iter().take_while(|item| item.standing <= Standing::Unhealthy);
-    let urgent: Vec<ResourceView> = urgent.cloned().collect();
-    let mut groups = by_problem(&urgent);
+    let urgent = parts.not_ready.partition_point(|item| item.standing <= Standing::Unhealthy);
+    let mut groups = by_problem(parts.not_ready.get(..urgent).unwrap_or_default());
     groups.truncate(GROUPS_SHOWN);
     let hidden = total.saturating_sub(groups.iter().map(Vec::len).sum());
     html! {

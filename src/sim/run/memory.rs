@@ -1,5 +1,5 @@
-//! State of people across the lives of the machine: their memory, and the current scripts of hooks
-//! with the courier of their notifications; and their queries to the engine.
+//! Memory of the people across the lives of the machine, the current scripts of hooks with the courier of
+//! their notifications, and queries to the engine.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

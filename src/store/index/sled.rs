@@ -258,13 +258,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_of_the_system_is_told_in_words() {
+    fn an_error_of_the_system_has_words_for_people() {
         let full = io::Error::from_raw_os_error(28);
         let repeated = io::Error::new(full.kind(), format!("{full:?}"));
-        let told = to_index_error(Path::new("sled"), ::sled::Error::Io(repeated)).to_string();
-        assert_eq!(told, "use the index in sled: no storage space");
-        let told = to_index_error(Path::new("sled"), ::sled::Error::Io(full)).to_string();
-        assert!(told.contains("No space left on device"), "{told}");
+        let text = to_index_error(Path::new("sled"), ::sled::Error::Io(repeated)).to_string();
+        assert_eq!(text, "use the index in sled: no storage space");
+        let text = to_index_error(Path::new("sled"), ::sled::Error::Io(full)).to_string();
+        assert!(text.contains("No space left on device"), "{text}");
     }
 
     #[test]

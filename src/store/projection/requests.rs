@@ -227,7 +227,7 @@ fn type_conflict(ran: &HookRunRecord, run: &HookRun, key: &str) -> Option<EndedA
         content: None,
     };
     let message =
-        format!("the value of `{key}` has another type or currency since: nothing was added");
+        format!("the value of `{key}` has another type or currency by now: nothing was added");
     let (script, maybe_done) = (run.script.clone(), false);
     let pending = PendingAction { id, request: wish, script, maybe_done, at: ran.at };
     Some(ended(pending, ActionOutcome::Invalid, message))
