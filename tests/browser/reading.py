@@ -7,7 +7,7 @@ import base64
 import os
 import pathlib
 
-from selenium.common.exceptions import StaleElementReferenceException
+from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
 from selenium.webdriver.support.ui import WebDriverWait
 
 # Texts that are too faint to read (WCAG 2.2, 1.4.3), each with its colour and the colour behind it.
@@ -69,8 +69,19 @@ VIOLATIONS = """
 
 
 def wait(page, condition, what):
-    # A live part is replaced while it is read: it is read again.
-    WebDriverWait(page, 20, 0.05, [StaleElementReferenceException]).until(lambda _: condition(), what)
+    WebDriverWait(page, 20, 0.05).until(lambda _: holds(condition), what)
+
+
+def holds(condition):
+    """Returns what a condition says, and no for a page, or a live part of it, that is replaced while it is read."""
+    try:
+        return condition()
+    except StaleElementReferenceException:
+        return False
+    except WebDriverException as error:
+        if "does not belong to the document" not in str(error.msg):
+            raise
+        return False
 
 
 def readable(page, pictures, name, frame=None):
