@@ -1,7 +1,7 @@
 //! The engine's known state: the documents' desired state and the fold's facts, side by side, with the
 //! view of them that reads start from, and the decision if a lost state may have done something.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
@@ -10,7 +10,6 @@ use parking_lot::Mutex;
 use crate::base::clock::SharedClock;
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
-use crate::base::packed::Packed;
 use crate::base::timers::{Timers, count_visits};
 use crate::client::gate::Urgency;
 use crate::engine::handles::access::CredentialSource;
@@ -30,9 +29,10 @@ use crate::model::state::observed::{Observed, OnHold};
 use crate::plan::planner::Planner;
 use crate::plan::state_view::StateView;
 use crate::store::read_model::model::{ReadModel, ReadModelError};
+use crate::store::read_model::resources::StoredObserved;
 
-/// Number of unpacked facts kept in memory: merchants are needed for each of their resources.
-const RECENT_MAX: usize = 64;
+/// Number of decoded facts kept in memory: merchants are needed for each of their resources.
+const RECENT_MAX: usize = 256;
 
 /// Desired state and facts. Every fact is read from the fold; a failed read stops the engine, since
 /// mistaking an unknown object for an absent one would create it twice.
@@ -42,8 +42,8 @@ pub struct KnownState {
     pub(crate) files: SpecFiles,
     facts: ReadModel,
     clock: SharedClock,
-    observed: BTreeMap<Key, Packed<Observed>>,
-    recent: Mutex<BTreeMap<Key, Arc<Observed>>>,
+    observed: BTreeMap<Key, StoredObserved>,
+    recent: Mutex<HashMap<Key, Arc<Observed>>>,
     open: BTreeMap<Key, Arc<OpenIntent>>,
     guard: Option<Arc<SpendBudget>>,
     cautious_start: bool,
@@ -63,11 +63,7 @@ impl KnownState {
         clock: SharedClock,
     ) -> Result<Self, ReadModelError> {
         let mut observed = BTreeMap::new();
-        facts.each_observed(|key, known| {
-            let packed = pack(&key, &known)?;
-            observed.insert(key, packed);
-            Ok(())
-        })?;
+        facts.each_stored(|key, stored| drop(observed.insert(key, stored)))?;
         let open = facts.open_intents()?.into_iter();
         let open = open.map(|open| (open.intent.key.clone(), Arc::new(open))).collect();
         let mut known_state = Self {
@@ -97,8 +93,8 @@ impl KnownState {
     /// Reads one resource again, after a record about it was written.
     pub(crate) fn refresh(&mut self, key: &Key) -> Result<(), ReadModelError> {
         self.recent.lock().remove(key);
-        match self.facts.observed_state(key)? {
-            Some(known) => self.observed.insert(key.clone(), pack(key, &known)?),
+        match self.facts.stored_observed(key)? {
+            Some(stored) => self.observed.insert(key.clone(), stored),
             None => self.observed.remove(key),
         };
         match self.facts.open_intent(key)? {
@@ -204,8 +200,8 @@ impl StateView for KnownState {
         if let Some(known) = self.recent.lock().get(key) {
             return Some(known.clone());
         }
-        let packed = self.observed.get(key)?;
-        let known = Arc::new(packed.unpack().unwrap_or_else(|error| unreadable(key, &error)));
+        let stored = self.observed.get(key)?;
+        let known = Arc::new(stored.read(key).unwrap_or_else(|error| unreadable(key, &error)));
         let mut recent = self.recent.lock();
         if recent.len() >= RECENT_MAX {
             recent.clear();
@@ -259,18 +255,13 @@ impl StateView for KnownState {
     }
 }
 
-fn pack(key: &Key, known: &Observed) -> Result<Packed<Observed>, ReadModelError> {
-    Packed::new(known).map_err(|error| ReadModelError::Unreadable {
-        key: key.to_string(),
-        detail: error.to_string(),
-    })
-}
-
 /// Replaces an unreadable state by one that exists and is on hold, so that nothing is done to it.
-/// The state was read from the fold and packed here, so this is a mistake of ours.
-fn unreadable(key: &Key, error: &serde_json::Error) -> Observed {
+fn unreadable(key: &Key, error: &ReadModelError) -> Observed {
     let at = DateTime::<Utc>::MIN_UTC;
-    let reason = format!("internal error: the known state cannot be decoded: {error}");
+    let reason = format!(
+        "the known state cannot be read: {error}; stop the daemon and remove the folder `sled` of the state, which the \
+         next start makes again from the journal"
+    );
     let held = Some(OnHold { intent: None, reason, at });
     Observed { exists: true, on_hold: held, ..Observed::unknown(key.clone(), at) }
 }

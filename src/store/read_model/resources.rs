@@ -157,6 +157,26 @@ impl ReadModel {
         OPEN_BY_KEY.get(self, key)?.map_or(Ok(None), |id| INTENTS.get(self, id))
     }
 
+    /// Visits every observed resource, in the order of keys, without decoding it. Entries that a
+    /// batch changes meanwhile may be visited as they were before it.
+    pub fn each_stored(&self, mut take: impl FnMut(Key, StoredObserved)) -> ReadResult {
+        let mut last: Option<Vec<u8>> = None;
+        loop {
+            let page = self.scan_from(OBSERVED.prefix(), last.as_deref(), PAGE_ENTRIES)?;
+            let Some((end, _)) = page.last() else { return Ok(()) };
+            last = Some(end.clone());
+            for (key, value) in page {
+                take(OBSERVED.parse(&key)?, StoredObserved(value.into_boxed_slice()));
+            }
+        }
+    }
+
+    /// Returns the observed state of a resource without decoding it.
+    pub fn stored_observed(&self, key: &Key) -> ReadResult<Option<StoredObserved>> {
+        let value = self.value(&OBSERVED.key(key))?;
+        Ok(value.map(|value| StoredObserved(value.into_boxed_slice())))
+    }
+
     /// Visits every observed resource, in the order of keys.
     pub fn each_observed(&self, mut take: impl FnMut(Key, Observed) -> ReadResult) -> ReadResult {
         for (key, value) in self.scan(OBSERVED.prefix())? {
@@ -291,6 +311,25 @@ impl ReadModel {
         let forged = EVENTS_FORGED.under(merchant);
         let entries = self.scan_from(forged.prefix(), None, most)?;
         entries.iter().map(|(key, _)| forged.parse(key)).collect()
+    }
+}
+
+/// Number of entries that are read at once, so that the memory of a visit has a bound.
+const PAGE_ENTRIES: usize = 1024;
+
+/// The observed state of a resource in its stored form, which takes a fraction of the memory of its
+/// values. `Debug` shows the size alone: the state may hold personal values.
+#[derive(Clone, derive_more::Debug)]
+#[debug("StoredObserved({} bytes)", _0.len())]
+pub struct StoredObserved(Box<[u8]>);
+
+impl StoredObserved {
+    /// Decodes the state of this resource.
+    ///
+    /// # Errors
+    /// The entry is damaged.
+    pub fn read(&self, key: &Key) -> ReadResult<Observed> {
+        decode(&OBSERVED.key(key), &self.0)
     }
 }
 
