@@ -11,13 +11,11 @@ use crate::kinds::merchant::MerchantKind;
 use crate::kinds::planning::object_step::{ObjectEffects, plan_object, refuse_change};
 use crate::kinds::planning::step::{StepCx, StepDecision, ready_state};
 use crate::kinds::row::KindRow;
-use crate::kinds::schema::kind::{
-    CheckCx, Example, Examples, Find, SpecField, SpecSchema, spec_fields,
-};
+use crate::kinds::schema::kind::{CheckCx, Example, Examples, SpecField, SpecSchema, spec_fields};
 use crate::kinds::schema::text;
 use crate::kinds::schema::values::RefusedField;
 use crate::model::issue::Issue;
-use crate::model::manifest::{Manifest, Reference};
+use crate::model::manifest::{Desired, Manifest, PackedManifest, Reference};
 use crate::model::state::observed::Observed;
 
 #[derive(Debug, Clone, Copy)]
@@ -83,8 +81,11 @@ impl SpecSchema for ContactKind {
         text::references(&[merchant], namespace)
     }
 
-    fn check_links(_spec: &ContactSpec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
-        text::bearer_token_issue(manifest, "a contact", find).into_iter().collect()
+    fn check_links(
+        manifest: &PackedManifest,
+        desired: &Desired,
+    ) -> Result<Vec<Issue>, serde_json::Error> {
+        Ok(text::bearer_token_issue(manifest, "a contact", desired).into_iter().collect())
     }
 }
 

@@ -18,11 +18,11 @@ use crate::kinds::invoice::spec::{
 };
 use crate::kinds::merchant::MerchantKind;
 use crate::kinds::schema::kind::{
-    CheckCx, Example, Examples, FileRef, Find, SpecField, SpecSchema, spec_fields,
+    CheckCx, Example, Examples, FileRef, SpecField, SpecSchema, spec_fields,
 };
 use crate::kinds::schema::text;
 use crate::model::issue::Issue;
-use crate::model::manifest::{Manifest, Reference};
+use crate::model::manifest::{Desired, PackedManifest, Reference};
 
 /// Prefix of a bank account's id (partner-api, Bank account).
 const BANK_ID_PREFIX: &str = "bank_";
@@ -92,10 +92,13 @@ impl SpecSchema for InvoiceKind {
         named.collect()
     }
 
-    fn check_links(_spec: &InvoiceSpec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
-        let token = text::bearer_token_issue(manifest, "an invoice", find);
-        let contact = text::same_merchant_issue(manifest, "spec.contact", find);
-        token.into_iter().chain(contact).collect()
+    fn check_links(
+        manifest: &PackedManifest,
+        desired: &Desired,
+    ) -> Result<Vec<Issue>, serde_json::Error> {
+        let token = text::bearer_token_issue(manifest, "an invoice", desired);
+        let contact = text::same_merchant_issue(manifest, "spec.contact", desired);
+        Ok(token.into_iter().chain(contact).collect())
     }
 }
 

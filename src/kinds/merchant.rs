@@ -15,13 +15,11 @@ use serde_with::skip_serializing_none;
 use crate::base::id::{Mode, Name};
 use crate::kinds::json_schema::HiddenSecret;
 use crate::kinds::merchant_application::MerchantApplicationKind;
-use crate::kinds::schema::kind::{
-    CheckCx, Example, Examples, Find, SpecField, SpecSchema, spec_fields,
-};
+use crate::kinds::schema::kind::{CheckCx, Example, Examples, SpecField, SpecSchema, spec_fields};
 use crate::kinds::schema::text;
 use crate::kinds::secrets::secret_source::SecretSource;
 use crate::model::issue::Issue;
-use crate::model::manifest::{Manifest, Reference};
+use crate::model::manifest::{Desired, PackedManifest, Reference};
 
 /// Characters of a public key, which is otherwise free (partner-api, Limits; service-facts, part 12).
 pub const PUBLIC_KEY_LENGTH: usize = 24;
@@ -112,8 +110,11 @@ impl SpecSchema for MerchantKind {
         text::references(&[(APPLICATION, APPLICATION_KIND, application)], namespace)
     }
 
-    fn check_links(_: &MerchantSpec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
-        let application = text::referenced_manifest(manifest, APPLICATION, find);
+    fn check_links(
+        manifest: &PackedManifest,
+        desired: &Desired,
+    ) -> Result<Vec<Issue>, serde_json::Error> {
+        let application = text::referenced_manifest(manifest, APPLICATION, desired);
         let test = application.filter(|application| application.spec.get("test").is_some());
         let issue = test.map(|application| {
             let message = format!("{} is a test: its code opens no account", application.key);
@@ -122,7 +123,7 @@ impl SpecSchema for MerchantKind {
             Issue::error("reckon::merchant::test_application", APPLICATION, message, help)
                 .with_related(Some(key), "spec.test", there)
         });
-        issue.into_iter().collect()
+        Ok(issue.into_iter().collect())
     }
 }
 

@@ -25,11 +25,11 @@ use crate::base::money::Money;
 use crate::kinds::merchant::MerchantKind;
 use crate::kinds::recurring_charge::spec::{FIELDS, FirstCharge, RecurringChargeSpec, Surcharge};
 use crate::kinds::saved_method::SavedMethodKind;
-use crate::kinds::schema::kind::{CheckCx, Example, Examples, Find, SpecField, SpecSchema};
+use crate::kinds::schema::kind::{CheckCx, Example, Examples, SpecField, SpecSchema};
 use crate::kinds::schema::text;
 use crate::kinds::schema::values::{Amount, WholeNumber};
 use crate::model::issue::Issue;
-use crate::model::manifest::{Manifest, Reference};
+use crate::model::manifest::{Desired, PackedManifest, Reference};
 
 const FIRST_AMOUNT: &str = "spec.first_amount";
 const FROM_CHARGE: &str = "spec.from_charge";
@@ -209,7 +209,10 @@ impl SpecSchema for RecurringChargeKind {
         text::references(&[merchant, method], namespace)
     }
 
-    fn check_links(_spec: &RecurringChargeSpec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
-        text::same_merchant_issue(manifest, "spec.method", find).into_iter().collect()
+    fn check_links(
+        manifest: &PackedManifest,
+        desired: &Desired,
+    ) -> Result<Vec<Issue>, serde_json::Error> {
+        Ok(text::same_merchant_issue(manifest, "spec.method", desired).into_iter().collect())
     }
 }

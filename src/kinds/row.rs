@@ -19,13 +19,13 @@ use crate::kinds::planning::step::{StepCx, StepDecision, orphan};
 use crate::kinds::remote::import_check::ImportCheck;
 use crate::kinds::remote::readback::ReadBack;
 use crate::kinds::schema::kind::{
-    self, CheckCx, DecodeError, DecodedSpec, Examples, Find, SpecField, SpecSchema, UniqueField,
+    self, CheckCx, DecodeError, DecodedSpec, Examples, SpecField, SpecSchema, UniqueField,
 };
 use crate::kinds::secrets::secret_place;
 use crate::kinds::{decode_error, json_schema};
 use crate::model::effect::{Effect, RemoteReading};
 use crate::model::issue::Issue;
-use crate::model::manifest::Manifest;
+use crate::model::manifest::{Desired, Manifest, PackedManifest};
 use crate::model::state::health::Health;
 use crate::model::state::observed::{AppliedSpec, Observed};
 
@@ -48,7 +48,7 @@ pub struct KindRow {
         fn(yaml: &str, namespace: &Name, cx: &CheckCx) -> Result<DecodedSpec, Vec<DecodeError>>,
     /// Decodes the values of a spec; `None` where [`KindRow::read`] describes a misfit.
     pub read_values: fn(spec: &YamlValue, namespace: &Name, cx: &CheckCx) -> Option<DecodedSpec>,
-    pub check_links: fn(&Manifest, Find<'_>) -> Vec<Issue>,
+    pub check_links: fn(&PackedManifest, &Desired) -> Vec<Issue>,
     pub unique_field: fn(&Manifest) -> Option<&'static UniqueField>,
     pub step: PlanStep,
     /// Returns the step of a resource whose document was removed; by default the object stays.
@@ -167,9 +167,9 @@ fn spec_error<K: SpecSchema>(error: &serde_json::Error) -> DecodeError {
     decode_error::clean(K::FIELDS, "spec", DecodeProblem::Other(error.to_string()))
 }
 
-fn check_links<K: SpecSchema>(manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
-    match K::Spec::deserialize(&manifest.spec) {
-        Ok(spec) => K::check_links(&spec, manifest, find).into_iter().map(mask_numbers).collect(),
+fn check_links<K: SpecSchema>(manifest: &PackedManifest, desired: &Desired) -> Vec<Issue> {
+    match K::check_links(manifest, desired) {
+        Ok(issues) => issues.into_iter().map(mask_numbers).collect(),
         Err(error) => vec![spec_error::<K>(&error).issue()],
     }
 }

@@ -21,14 +21,12 @@ use crate::base::id::Name;
 use crate::effects::methods::PaymentMethodType;
 use crate::kinds::merchant::MerchantKind;
 use crate::kinds::saved_method::source::MethodSourceSpec;
-use crate::kinds::schema::kind::{
-    CheckCx, Example, Examples, Find, SpecField, SpecSchema, spec_fields,
-};
+use crate::kinds::schema::kind::{CheckCx, Example, Examples, SpecField, SpecSchema, spec_fields};
 use crate::kinds::schema::text;
 use crate::kinds::schema::values::RefusedField;
 use crate::kinds::secrets::secret_source::FORMS;
 use crate::model::issue::Issue;
-use crate::model::manifest::{Manifest, Reference};
+use crate::model::manifest::{Desired, Manifest, PackedManifest, Reference};
 
 const SOURCE: &str = "spec.source";
 
@@ -106,11 +104,15 @@ impl SpecSchema for SavedMethodKind {
         text::references(&[merchant], namespace)
     }
 
-    fn check_links(spec: &SavedMethodSpec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
+    fn check_links(
+        manifest: &PackedManifest,
+        desired: &Desired,
+    ) -> Result<Vec<Issue>, serde_json::Error> {
+        let spec: SavedMethodSpec = manifest.spec.unpack_as()?;
         let empty = spec.source.is_empty() && manifest.annotations.adopts.is_none();
         let empty = Some(&spec.source).filter(|_| empty);
         let empty = empty.and_then(|source| source_issues(spec.method_type, source));
-        let merchant = text::referenced_manifest(manifest, "spec.merchant", find);
+        let merchant = text::referenced_manifest(manifest, "spec.merchant", desired);
         let mode = |merchant: &Manifest| merchant.spec.get("mode").cloned();
         let live = merchant.filter(|merchant| mode(merchant) != Some("test".into()));
         let issue = live.zip(spec.source.literal()).map(|(merchant, (path, _))| {
@@ -119,7 +121,7 @@ impl SpecSchema for SavedMethodKind {
             Issue::error("reckon::saved_method::test_number_live", path, message, help)
                 .with_related(Some(merchant.key.clone()), "spec.mode", "the merchant is live")
         });
-        issue.into_iter().chain(empty).collect()
+        Ok(issue.into_iter().chain(empty).collect())
     }
 }
 

@@ -14,7 +14,7 @@ use crate::kinds::schema::kind::{
     AttachmentFiles, CheckCx, DecodeError, DecodedSpec, FileProblem, Stamp,
 };
 use crate::model::issue::{Issue, UnderlinedPart};
-use crate::model::manifest::{Annotations, AttachedFile, DocumentPlace, Manifest};
+use crate::model::manifest::{Annotations, AttachedFile, Desired, DocumentPlace, Manifest};
 
 pub(crate) fn cx() -> CheckCx {
     CheckCx {
@@ -120,6 +120,8 @@ pub(crate) fn manifest(kind: &str, name: &str, spec: &str) -> Arc<Manifest> {
 /// Returns the issues between the first document and the others.
 pub(crate) fn link_problems(documents: &[Arc<Manifest>]) -> String {
     let first = &documents[0];
-    let find = |key: &Key| documents.iter().find(|one| one.key == *key).cloned();
-    lines(&(register::find(first.key.kind.as_str()).unwrap().check_links)(first, &find))
+    let pack = |one: &Arc<Manifest>| Arc::new(Manifest::clone(one).pack());
+    let manifests = documents.iter().map(|one| (one.key.clone(), pack(one))).collect();
+    let desired = Desired { manifests, ..Desired::default() };
+    lines(&(register::find(first.key.kind.as_str()).unwrap().check_links)(&pack(first), &desired))
 }

@@ -1,9 +1,10 @@
 //! One YAML document (spec, annotations, references, place), the revision at which it was read, and
 //! the desired state: all valid documents, and whether pruning is allowed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -151,10 +152,91 @@ pub struct Desired {
     /// Documents that have a name and cannot be used.
     pub broken: BTreeSet<Key>,
     pub tree_state: TreeState,
+    /// Shared with every clone.
+    pub recent: RecentManifests,
 }
 
 impl Desired {
-    pub fn manifest(&self, key: &Key) -> Option<Manifest> {
-        self.manifests.get(key).map(|kept| kept.unpack())
+    /// Returns a valid manifest in its readable form.
+    pub fn manifest(&self, key: &Key) -> Option<Arc<Manifest>> {
+        self.manifests.get(key).map(|packed| self.recent.unpack(packed))
+    }
+}
+
+/// Most manifests that stay unpacked.
+const RECENT_MAX: usize = 256;
+
+/// The manifests that were read last, unpacked: a merchant is read for each of its resources.
+#[derive(Debug, Clone, Default)]
+pub struct RecentManifests(Arc<Mutex<HashMap<Key, RecentManifest>>>);
+
+#[derive(Debug)]
+struct RecentManifest {
+    /// Held, so that no other manifest gets its address.
+    packed: Arc<PackedManifest>,
+    unpacked: Arc<Manifest>,
+}
+
+impl RecentManifests {
+    fn unpack(&self, packed: &Arc<PackedManifest>) -> Arc<Manifest> {
+        let mut recent = self.0.lock();
+        let known = recent.get(&packed.key).filter(|known| Arc::ptr_eq(&known.packed, packed));
+        if let Some(known) = known {
+            return known.unpacked.clone();
+        }
+        if recent.len() >= RECENT_MAX {
+            recent.clear();
+        }
+        let unpacked = Arc::new(packed.unpack());
+        let known = RecentManifest { packed: packed.clone(), unpacked: unpacked.clone() };
+        recent.insert(packed.key.clone(), known);
+        unpacked
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::hash::sha256;
+
+    fn packed(name: &str, text: &str) -> Arc<PackedManifest> {
+        let place = DocumentPlace { file: Arc::from("a.yaml"), line: 1, offset: 0, length: 1 };
+        let manifest = Manifest {
+            key: name.parse().unwrap(),
+            labels: BTreeMap::new(),
+            annotations: Annotations::default(),
+            spec: Value::from(text),
+            references: Vec::new(),
+            files: Vec::new(),
+            digest: sha256(text.as_bytes()),
+            place,
+        };
+        Arc::new(manifest.pack())
+    }
+
+    #[test]
+    fn a_manifest_is_unpacked_once_until_another_one_replaces_it() {
+        let mut desired = Desired::default();
+        let key: Key = "Contact/jane".parse().unwrap();
+        desired.manifests.insert(key.clone(), packed("Contact/jane", "one"));
+        let earlier = desired.clone();
+        let one = desired.manifest(&key).unwrap();
+        assert!(Arc::ptr_eq(&one, &earlier.manifest(&key).unwrap()));
+        desired.manifests.insert(key.clone(), packed("Contact/jane", "two"));
+        assert_eq!(desired.manifest(&key).unwrap().spec, Value::from("two"));
+        assert_eq!(earlier.manifest(&key).unwrap().spec, Value::from("one"));
+    }
+
+    #[test]
+    fn only_some_manifests_stay_unpacked() {
+        let mut desired = Desired::default();
+        for number in 0..RECENT_MAX * 2 {
+            let manifest = packed(&format!("Contact/c{number}"), "text");
+            desired.manifests.insert(manifest.key.clone(), manifest);
+        }
+        for key in desired.manifests.keys() {
+            assert!(desired.manifest(key).is_some());
+        }
+        assert!(desired.recent.0.lock().len() <= RECENT_MAX);
     }
 }

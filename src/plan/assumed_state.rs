@@ -109,7 +109,7 @@ impl<'a> AppliedTree<'a> {
 
 impl PlanningView for AppliedTree<'_> {
     fn manifest(&self, key: &Key) -> Option<Arc<Manifest>> {
-        self.before.manifest(key).or_else(|| self.after.manifest(key)).map(Arc::new)
+        self.before.manifest(key).or_else(|| self.after.manifest(key))
     }
 
     fn observed_state(&self, _: &Key) -> Option<Arc<Observed>> {

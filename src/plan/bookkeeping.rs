@@ -142,7 +142,7 @@ impl Planner {
             | PlannedAction::Blocked => return Vec::new(),
         };
         let owner = || known.as_ref().map(|known| known.merchant.clone());
-        let merchant = manifest.as_ref().and_then(merchant_of).or_else(owner);
+        let merchant = manifest.as_deref().and_then(merchant_of).or_else(owner);
         let mode =
             merchant.and_then(|merchant| mode_of(&KindView { world, planner: self }, &merchant));
         let (Some(row), Some(mode)) = (register::find(step.key.kind.as_str()), mode) else {

@@ -273,7 +273,7 @@ impl Planner {
 #[derive(Debug)]
 pub struct AdoptionTarget {
     pub row: &'static KindRow,
-    pub manifest: Manifest,
+    pub manifest: Arc<Manifest>,
     /// The observed state if the object were exactly as in the document.
     pub assumed: Observed,
     /// The properties required of the object besides the fields of its list, or the reason why none
@@ -301,7 +301,7 @@ pub(crate) struct KindView<'a> {
 
 impl PlanningView for KindView<'_> {
     fn manifest(&self, key: &Key) -> Option<Arc<Manifest>> {
-        self.world.desired().manifest(key).map(Arc::new)
+        self.world.desired().manifest(key)
     }
 
     fn observed_state(&self, key: &Key) -> Option<Arc<Observed>> {

@@ -42,12 +42,13 @@ pub(crate) fn step(
         }
         _ if broken => StepDecision::blocked(Reason::BrokenDocument),
         _ => {
-            let draft = draft_step(cx, world, guards, key, manifest.as_ref(), observed.as_deref())?;
-            apply_limits(cx, world, (key, manifest.as_ref(), observed.as_deref()), draft)
+            let draft =
+                draft_step(cx, world, guards, key, manifest.as_deref(), observed.as_deref())?;
+            apply_limits(cx, world, (key, manifest.as_deref(), observed.as_deref()), draft)
         }
     };
-    let health = health(cx, key, manifest.as_ref(), observed.as_deref());
-    let place = manifest.map(|manifest| (manifest.place.file, manifest.place.line));
+    let health = health(cx, key, manifest.as_deref(), observed.as_deref());
+    let place = manifest.map(|manifest| (manifest.place.file.clone(), manifest.place.line));
     let remote_id = observed.as_ref().and_then(|observed| observed.remote_id.clone());
     Some(Step {
         key: key.clone(),

@@ -11,10 +11,10 @@ use crate::kinds::contact;
 use crate::kinds::decode_error;
 use crate::kinds::row::KindRow;
 use crate::kinds::schema::kind::{
-    CheckCx, DecodeError, DecodedSpec, Find, Mutability, Privacy, SpecField, UniqueField,
+    CheckCx, DecodeError, DecodedSpec, Mutability, Privacy, SpecField, UniqueField,
 };
 use crate::model::issue::Issue;
-use crate::model::manifest::{Manifest, Reference};
+use crate::model::manifest::{Desired, Manifest, PackedManifest, Reference};
 use crate::model::state::observed::Observed;
 use crate::spec::document::ReadContext;
 use crate::spec::tree::loader::Loader;
@@ -97,10 +97,11 @@ fn read(yaml: &str, namespace: &Name, _cx: &CheckCx) -> Result<DecodedSpec, Vec<
 }
 
 /// Checks that an invoice's contact has the invoice's merchant.
-fn check_links(manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
+fn check_links(manifest: &PackedManifest, desired: &Desired) -> Vec<Issue> {
     let contact = manifest.references.iter().find(|found| found.path == "spec.contact");
-    let contact = contact.and_then(|found| find(&found.key));
-    let other = contact.filter(|contact| contact.spec["merchant"] != manifest.spec["merchant"]);
+    let contact = contact.and_then(|found| desired.manifest(&found.key));
+    let own = manifest.unpack().spec;
+    let other = contact.filter(|contact| contact.spec["merchant"] != own["merchant"]);
     let issue = other.map(|contact| {
         Issue::error("reckon::invoice::merchants", "spec.contact", "another merchant", "write one")
             .with_related(Some(contact.key.clone()), "spec.merchant", "here")

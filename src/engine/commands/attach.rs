@@ -6,6 +6,7 @@
 //! details. Each has a record of its own, before the method's.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::base::hash::{Digest, keyed_digest};
 use crate::base::id::Key;
@@ -95,7 +96,7 @@ impl EngineView<'_> {
         &self,
         attaching: &AttachToken,
         link: Option<&IntakeLink>,
-    ) -> Result<Manifest, String> {
+    ) -> Result<Arc<Manifest>, String> {
         let key = &attaching.key;
         check_tokens(attaching)?;
         let manifest = self.intake_manifest(key)?;

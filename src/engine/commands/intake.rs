@@ -4,6 +4,8 @@
 //! does not have yet, or for a replacement of the saved ones; a replacement link is valid only
 //! while exactly those details are saved.
 
+use std::sync::Arc;
+
 use crate::base::id::Key;
 use crate::effects::methods::save::good_until;
 use crate::engine::protocol::payers::{Intake, IntakeLink, IntakePage, IntakeTerms};
@@ -44,7 +46,7 @@ impl EngineView<'_> {
     }
 
     /// Returns the valid document of a saved method whose details a payer gives.
-    pub(crate) fn intake_manifest(&self, key: &Key) -> Result<Manifest, String> {
+    pub(crate) fn intake_manifest(&self, key: &Key) -> Result<Arc<Manifest>, String> {
         let name = key.short();
         let manifest = self.known_state.desired().manifest(key);
         let manifest = manifest.ok_or_else(|| format!("no good document says {name}"))?;

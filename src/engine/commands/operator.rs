@@ -229,7 +229,7 @@ impl EngineView<'_> {
             let place = &manifest.place;
             return Some(RemainingSuspension::Document(place.file.to_string(), place.line));
         }
-        let merchant = manifest.as_ref().and_then(merchant_of);
+        let merchant = manifest.as_deref().and_then(merchant_of);
         let merchant =
             merchant.or_else(|| Some(self.known_state.observed(key)?.merchant.clone()))?;
         let holds = self.known_state.suspension(&merchant)?.is_in_force(self.shared.now());

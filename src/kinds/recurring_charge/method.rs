@@ -225,7 +225,10 @@ pub(super) fn wait_for_details(
 
 /// Returns whether a payer gives the details of a charge's method: a card's date is then in no
 /// document. `find` returns a document.
-pub fn is_paid_by_payer(charge: &Manifest, find: impl FnOnce(&Key) -> Option<Manifest>) -> bool {
+pub fn is_paid_by_payer(
+    charge: &Manifest,
+    find: impl FnOnce(&Key) -> Option<Arc<Manifest>>,
+) -> bool {
     let method = reference(charge, SavedMethodKind::NAME).and_then(|key| find(&key));
     charge.key.kind.as_str() == RecurringChargeKind::NAME
         && method.is_some_and(|method| is_intake(&method.spec))

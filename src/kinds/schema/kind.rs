@@ -21,10 +21,10 @@ use serde_json::Value;
 
 use crate::base::decode::problem::DecodeProblem;
 pub use crate::base::folder::Stat as Stamp;
-use crate::base::id::{Key, Name};
+use crate::base::id::Name;
 use crate::base::money::Currency;
 use crate::model::issue::Issue;
-use crate::model::manifest::{AttachedFile, Manifest, Reference};
+use crate::model::manifest::{AttachedFile, Desired, Manifest, PackedManifest, Reference};
 
 /// Privacy of a field (design.md part 5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,9 +151,6 @@ pub struct CheckCx {
     pub files: Option<Arc<dyn AttachmentFiles>>,
 }
 
-/// Finds another valid manifest.
-pub type Find<'a> = &'a dyn Fn(&Key) -> Option<Arc<Manifest>>;
-
 /// Kind of manifest: its YAML shape and the checks that need no service.
 pub trait SpecSchema: 'static {
     /// Name in YAML.
@@ -175,8 +172,11 @@ pub trait SpecSchema: 'static {
         Vec::new()
     }
     /// Returns the problems between this document and the valid ones that it refers to.
-    fn check_links(_: &Self::Spec, _: &Manifest, _: Find<'_>) -> Vec<Issue> {
-        Vec::new()
+    ///
+    /// # Errors
+    /// The spec is not in its canonical form.
+    fn check_links(_: &PackedManifest, _: &Desired) -> Result<Vec<Issue>, serde_json::Error> {
+        Ok(Vec::new())
     }
     /// Returns the property of the document that only one document of a tree may have.
     fn unique_field(_: &Manifest) -> Option<&'static UniqueField> {

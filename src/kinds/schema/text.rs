@@ -9,9 +9,8 @@ use serde::{Serialize, Serializer};
 use crate::api::rules::FieldProblems;
 use crate::base::id::{Key, Kind, Name, NameError};
 use crate::base::secret::Personal;
-use crate::kinds::schema::kind::Find;
 use crate::model::issue::Issue;
-use crate::model::manifest::{Manifest, Reference};
+use crate::model::manifest::{Desired, Manifest, PackedManifest, Reference};
 
 /// Characters of an e-mail address (RFC 5321, 4.5.3.1.3, less the brackets).
 pub const EMAIL_LENGTH_MAX: usize = 254;
@@ -113,22 +112,26 @@ pub fn references(named: &[(&str, &str, Option<&str>)], namespace: &Name) -> Vec
 
 /// Returns the valid manifest that the field at `path` refers to.
 pub fn referenced_manifest(
-    manifest: &Manifest,
+    manifest: &PackedManifest,
     path: &str,
-    find: Find<'_>,
+    desired: &Desired,
 ) -> Option<std::sync::Arc<Manifest>> {
-    find(target_key(manifest, path)?)
+    desired.manifest(target_key(manifest, path)?)
 }
 
-fn target_key<'a>(manifest: &'a Manifest, path: &str) -> Option<&'a Key> {
+fn target_key<'a>(manifest: &'a PackedManifest, path: &str) -> Option<&'a Key> {
     manifest.references.iter().find(|one| one.path == path).map(|one| &one.key)
 }
 
 /// Checks that the document at `path` belongs to the merchant that this one names.
-pub fn same_merchant_issue(manifest: &Manifest, path: &str, find: Find<'_>) -> Option<Issue> {
+pub fn same_merchant_issue(
+    manifest: &PackedManifest,
+    path: &str,
+    desired: &Desired,
+) -> Option<Issue> {
     let ours = target_key(manifest, MERCHANT_FIELD)?;
-    let other = referenced_manifest(manifest, path, find)?;
-    let theirs = target_key(&other, MERCHANT_FIELD)?;
+    let other = desired.manifests.get(target_key(manifest, path)?)?;
+    let theirs = target_key(other, MERCHANT_FIELD)?;
     (ours != theirs).then(|| {
         let message =
             format!("{} belongs to {}, not to {}", other.key, theirs.short(), ours.short());
@@ -143,8 +146,12 @@ pub fn same_merchant_issue(manifest: &Manifest, path: &str, find: Find<'_>) -> O
 
 /// Checks that the merchant has an access token, now or by a code: gateway keys alone open only the
 /// gateway (partner-api, Authentication).
-pub fn bearer_token_issue(manifest: &Manifest, what: &str, find: Find<'_>) -> Option<Issue> {
-    let merchant = referenced_manifest(manifest, MERCHANT_FIELD, find)?;
+pub fn bearer_token_issue(
+    manifest: &PackedManifest,
+    what: &str,
+    desired: &Desired,
+) -> Option<Issue> {
+    let merchant = referenced_manifest(manifest, MERCHANT_FIELD, desired)?;
     let credentials = merchant.spec.get("credentials")?;
     credentials.get("keys").is_some().then(|| {
         let message =

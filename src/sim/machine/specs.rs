@@ -162,10 +162,9 @@ fn annotations(said: &BTreeMap<String, String>) -> Annotations {
 fn drop_unresolved(desired: &mut Desired) {
     loop {
         let manifests = &desired.manifests;
-        let find = |key: &Key| desired.manifest(key).map(Arc::new);
         let lame = manifests.values().find(|manifest| {
             let linked = register::find(manifest.key.kind.as_str())
-                .is_some_and(|row| !(row.check_links)(&manifest.unpack(), &find).is_empty());
+                .is_some_and(|row| !(row.check_links)(manifest, desired).is_empty());
             linked || manifest.references.iter().any(|one| !manifests.contains_key(&one.key))
         });
         let Some(key) = lame.map(|manifest| manifest.key.clone()) else { return };

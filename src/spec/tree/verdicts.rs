@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::base::id::Key;
-use crate::kinds::schema::kind::Find;
 use crate::model::issue::{Issue, Path, Related, Severity};
 use crate::model::manifest::{Desired, PackedManifest};
 use crate::spec::document::ParsedDocument;
@@ -53,7 +52,7 @@ impl Loader {
     }
 
     fn key_state(&self, key: &Key) -> KeyState {
-        let Desired { manifests, broken, tree_state: _ } = &*self.desired;
+        let Desired { manifests, broken, tree_state: _, recent: _ } = &*self.desired;
         (manifests.get(key).cloned(), broken.contains(key))
     }
 
@@ -144,7 +143,6 @@ impl Loader {
 
     fn check_links(&self, manifest: &PackedManifest) -> Vec<Issue> {
         let row = self.cx.kinds.iter().find(|row| row.name == manifest.key.kind.as_str());
-        let find: Find<'_> = &|key| self.desired.manifest(key).map(Arc::new);
-        row.map(|row| (row.check_links)(&manifest.unpack(), find)).unwrap_or_default()
+        row.map(|row| (row.check_links)(manifest, &self.desired)).unwrap_or_default()
     }
 }
