@@ -71,7 +71,8 @@ impl Engine {
             return reply.send(None).unwrap_or_default();
         };
         self.scheduler.lock([key.clone()]);
-        let (shared, job) = (self.shared.clone(), self.job(key, effect));
+        let step = self.planner.full_step(&self.known_state, key);
+        let (shared, job) = (self.shared.clone(), self.job(key, effect, step.as_ref()));
         self.tasks.spawn(TaskClass::Command, async move { make_page(&shared, job, reply).await });
     }
 
@@ -108,8 +109,9 @@ impl Engine {
     fn start_action(&mut self, key: &Key, ready: &ReadyAction, reply: oneshot::Sender<Reply>) {
         self.scheduler.busy.insert(key.clone());
         let afterwards = self.view().afterwards(&ready.effect);
+        let step = self.planner.full_step(&self.known_state, key);
         let jobs = (0..TRIES).map(|_| {
-            let job = self.job(key, ready.effect.clone());
+            let job = self.job(key, ready.effect.clone(), step.as_ref());
             // The cause of a document, in the name of a person.
             EffectJob { cause: Cause { actor: Some(ready.actor.clone()), ..job.cause }, ..job }
         });

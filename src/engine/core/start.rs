@@ -55,14 +55,15 @@ impl Engine {
             && self.tasks.running(TaskClass::Work) < room.saturating_add(self.shared.resting())
         {
             let Some(key) = self.scheduler.queue.pop_first() else { return Ok(()) };
-            let work = self.planner.full_step(&self.known_state, &key).and_then(|step| step.work);
-            match work.as_deref() {
-                Some(StepWork::Effect(effect))
-                    if let Some(hold) = self.known_state.holds.of(Some(&effect.merchant)) =>
+            let mut step = self.planner.full_step(&self.known_state, &key);
+            match (&mut step).as_mut().and_then(|step| step.work.take()) {
+                Some(work)
+                    if let StepWork::Effect(effect) = &*work
+                        && let Some(hold) = self.known_state.holds.of(Some(&effect.merchant)) =>
                 {
                     self.scheduler.held.insert(key, hold.rule().map(Arc::from));
                 }
-                Some(work) => self.start(&key, work)?,
+                Some(work) => self.start(&key, Arc::unwrap_or_clone(work), step.as_ref())?,
                 // The work was possible when its step was planned; a date has passed since.
                 None => {
                     let made = self.planner.recompute(&self.known_state, [key]);
@@ -73,8 +74,8 @@ impl Engine {
         Ok(())
     }
 
-    fn start(&mut self, key: &Key, work: &StepWork) -> EngineResult<()> {
-        if !self.scheduler.admit(key, work) {
+    fn start(&mut self, key: &Key, work: StepWork, step: Option<&Step>) -> EngineResult<()> {
+        if !self.scheduler.admit(key, &work) {
             return Ok(());
         }
         if !self.scheduler.busy.insert(key.clone())
@@ -84,16 +85,16 @@ impl Engine {
         }
         self.scheduler.backoff.stop(key);
         match work {
-            StepWork::Effect(effect) if !self.enter_lane(key, effect) => self.release_slot(key),
+            StepWork::Effect(effect) if !self.enter_lane(key, &effect) => self.release_slot(key),
             StepWork::Effect(effect) => {
-                self.count(key, effect)?;
-                let job = EffectJob { is_timed: true, ..self.job(key, effect.clone()) };
+                self.count(key, &effect)?;
+                let job = EffectJob { is_timed: true, ..self.job(key, effect, step) };
                 let shared = self.shared.clone();
                 let task = async move { perform::perform(&shared, job).await };
                 self.tasks.spawn(TaskClass::Work, task);
             }
-            StepWork::Read(reading) => self.start_reading(reading.clone()),
-            StepWork::Record(applied) => self.start_note(key, applied.clone()),
+            StepWork::Read(reading) => self.start_reading(reading),
+            StepWork::Record(applied) => self.start_note(key, applied),
         }
         Ok(())
     }
@@ -108,13 +109,14 @@ impl Engine {
         self.check_whole_plan();
     }
 
-    /// Builds the job of an effect. The engine, as the single owner, assigns the intent's number.
-    pub(crate) fn job(&mut self, key: &Key, effect: Effect) -> EffectJob {
+    /// Builds the job of an effect, for which the resource has this step now. The engine, as the single
+    /// owner, assigns the intent's number.
+    pub(crate) fn job(&mut self, key: &Key, effect: Effect, step: Option<&Step>) -> EffectJob {
         self.shared.superseded.remove(key);
         self.known_state.task_started(key, &effect.merchant);
         let id = self.next_intent;
         self.next_intent = id.next();
-        let cause = self.view().cause(key);
+        let cause = self.view().cause(step);
         let wallet = self.known_state.credential_source(&effect.merchant);
         let wallet = wallet.with_account(effect.request.account.clone());
         let effect = if fault_injection::is_active("attempt-in-the-name") {
@@ -122,7 +124,8 @@ impl Engine {
         } else {
             effect
         };
-        let rest = self.view().digest_without_amounts(key);
+        let is_limited = self.shared.guard.is_limited();
+        let rest = is_limited.then(|| self.view().digest_without_amounts(key));
         let again = self.scheduler.backoff.has_failed(key);
         EffectJob { id, effect, wallet, cause, rest, again, is_timed: false }
     }
@@ -172,16 +175,15 @@ fn with_attempt_in_name(mut effect: Effect, partner: &str, id: IntentId) -> Effe
 }
 
 impl EngineView<'_> {
-    /// Returns the cause of the effect that a resource's step asks for.
-    pub(crate) fn cause(&self, key: &Key) -> Cause {
-        let step = self.planner.full_step(self.known_state, key);
-        let place = step.as_ref().and_then(|step| step.place.clone());
+    /// Returns the cause of the effect that a complete step asks for.
+    pub(crate) fn cause(&self, step: Option<&Step>) -> Cause {
+        let place = step.and_then(|step| step.place.clone());
         let (Some(step), Some((file, line))) = (step, place) else {
             return Cause { commit: self.known_state.files.commit(), ..Cause::default() };
         };
         let read = self.known_state.files.provenance(&file);
         Cause {
-            changed: self.changed_lines(&step),
+            changed: self.changed_lines(step),
             file: Some(file),
             line: Some(line),
             commit: read.commit,

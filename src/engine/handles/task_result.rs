@@ -97,8 +97,8 @@ pub(crate) struct EffectJob {
     pub effect: Effect,
     pub wallet: CredentialSource,
     pub cause: Cause,
-    /// Digest of its document without the amounts; approvals are bound to it.
-    pub rest: Digest,
+    /// Digest of its document without the amounts, to which approvals are bound; `None` without limits.
+    pub rest: Option<Digest>,
     /// True if an earlier try failed: it counts against the limits all the same.
     pub again: bool,
     /// True for the effect of a document: its intent is written only where no rule of time holds it.

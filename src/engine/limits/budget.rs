@@ -35,12 +35,13 @@ impl Drop for Reservation {
 }
 
 impl SpendBudget {
-    /// Reserves room for an effect, or returns the limit that leaves none.
+    /// Reserves room for an effect, or returns the limit that leaves none. `rest` is the digest of its
+    /// document without the amounts.
     pub(crate) async fn reserve(
         self: &Arc<Self>,
         id: IntentId,
         effect: &Effect,
-        rest: Digest,
+        rest: Option<Digest>,
     ) -> Result<Result<Reservation, Box<LimitExceeded>>, ReadModelError> {
         let wish = spend_request(effect);
         loop {
@@ -59,9 +60,11 @@ impl SpendBudget {
         self: &Arc<Self>,
         id: IntentId,
         wish: &SpendRequest,
-        rest: Digest,
+        rest: Option<Digest>,
     ) -> Result<ReserveResult, ReadModelError> {
-        let (mut counting, at, rest) = (self.counting(), self.now(), || rest);
+        let (mut counting, at) = (self.counting(), self.now());
+        // No approval is bound to this digest.
+        let rest = || rest.unwrap_or(Digest::ZERO);
         let mut wish = wish.clone();
         if self.is_limited() && !wish.exposure.is_empty() {
             match self.judge(&counting, at, &wish, &rest, true)? {

@@ -27,7 +27,7 @@ fn jobs(fixture: &StateFixture, tries: u64) -> Vec<EffectJob> {
         effect: effect.clone(),
         wallet: wallet.clone(),
         cause: Cause::default(),
-        rest: sha256(b""),
+        rest: Some(sha256(b"")),
         again: id > 1,
         is_timed: false,
     };

@@ -16,7 +16,7 @@ fn job(fixture: &StateFixture) -> EffectJob {
     let step = fixture.planner.full_step(&fixture.known_state, &key("SavedMethod/card")).unwrap();
     let StepWork::Effect(effect) = (*step.work.expect("work")).clone() else { panic!("a reading") };
     let wallet = fixture.known_state.credential_source(&merchant());
-    let (id, rest, cause) = (IntentId::new(1), sha256(b""), Cause::default());
+    let (id, rest, cause) = (IntentId::new(1), Some(sha256(b"")), Cause::default());
     EffectJob { id, effect, wallet, cause, rest, again: false, is_timed: false }
 }
 

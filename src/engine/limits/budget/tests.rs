@@ -142,7 +142,7 @@ fn progress(index: &MemoryIndex, id: u64, progress: IntentProgress) {
 
 /// Passes an effect through the meter and records it; returns false if there is no room.
 async fn done(guard: &Arc<SpendBudget>, index: &MemoryIndex, id: u64, effect: &Effect) -> bool {
-    let reserved = guard.reserve(IntentId::new(id), effect, sha256(b"")).await.unwrap();
+    let reserved = guard.reserve(IntentId::new(id), effect, Some(sha256(b""))).await.unwrap();
     let Ok(reserved) = reserved else { return false };
     // Others run while it is written.
     tokio::task::yield_now().await;
@@ -199,7 +199,8 @@ async fn what_is_proved_not_sent_is_given_back_and_what_is_in_doubt_is_not() {
 async fn one_that_another_s_end_makes_room_for_waits_for_that() {
     let (guard, index) = meter(5000);
     let first = effect("a", Some(3000), 3000);
-    let reserved = guard.reserve(IntentId::new(1), &first, sha256(b"")).await.unwrap().unwrap();
+    let reserved =
+        guard.reserve(IntentId::new(1), &first, Some(sha256(b""))).await.unwrap().unwrap();
     let second = effect("b", Some(3000), 3000);
     let waits = done(&guard, &index, 2, &second);
     let (passed, ()) = tokio::join!(waits, async {
@@ -250,10 +251,11 @@ async fn live_money_takes_no_room_of_test_money() {
 async fn an_effect_that_moves_nothing_reserves_nothing_and_never_waits() {
     let (guard, _) = meter(1000);
     let full = effect("a", Some(1000), 1000);
-    let _held = guard.reserve(IntentId::new(1), &full, sha256(b"")).await.unwrap().unwrap();
+    let _held = guard.reserve(IntentId::new(1), &full, Some(sha256(b""))).await.unwrap().unwrap();
     let mut idle = effect("b", None, 0);
     idle.request.body = json!({});
-    let reserved = guard.reserve(IntentId::new(2), &idle, sha256(b"")).await.unwrap().unwrap();
+    let reserved =
+        guard.reserve(IntentId::new(2), &idle, Some(sha256(b""))).await.unwrap().unwrap();
     assert!(reserved.stake.is_empty());
     assert_eq!(guard.counting().pending.len(), 1);
 }
