@@ -86,6 +86,7 @@ pub mod context {
     }
     pub mod machine;
     pub mod open;
+    pub mod parsed_files;
     pub mod parts;
     pub mod render_program;
     pub mod secrets;

@@ -79,6 +79,23 @@ impl ParsedDocument {
         }
     }
 
+    /// Returns a document without problems.
+    pub(crate) fn of_manifest(
+        place: DocumentPlace,
+        key: Key,
+        manifest: Arc<PackedManifest>,
+    ) -> Self {
+        let nothing = (Vec::new(), ProblemCounts::default());
+        Self { manifest: Some(manifest), ..Self::unread(place, Some(key), nothing) }
+    }
+
+    /// Returns whether nothing but its text and the context of the reading decides about the document.
+    pub(crate) fn depends_on_text_alone(&self) -> bool {
+        let alone = self.attached.is_empty() && self.unique_field.is_none() && !self.uncertain;
+        let is_clean = self.problems.is_empty() && self.omitted == ProblemCounts::default();
+        alone && is_clean && self.defaults.is_none() && self.is_good()
+    }
+
     /// Returns whether the document may be used, apart from its dependencies.
     pub fn is_good(&self) -> bool {
         let errors = self.problems.iter().any(|problem| problem.severity == Severity::Error);

@@ -82,11 +82,19 @@ pub(crate) struct LoadedTree {
 
 impl LoadedTree {
     pub(crate) fn now(setup: &Context) -> Self {
-        // The time before the load, for the marks of the files.
-        let before = SystemClock.now().timestamp_nanos_opt().unwrap_or(0);
-        let loader = setup.loaded_tree();
-        Self { loader, before }
+        let before = now_ns();
+        Self { loader: setup.loaded_tree(), before }
     }
+
+    fn of(setup: &Context, open: &StateHandle) -> Self {
+        let before = now_ns();
+        Self { loader: setup.loaded_tree_of(open, before), before }
+    }
+}
+
+/// Returns the time before a load, for the marks of the files, in nanoseconds since 1970.
+pub(crate) fn now_ns() -> i64 {
+    SystemClock.now().timestamp_nanos_opt().unwrap_or(0)
 }
 
 impl StateSession {
@@ -150,7 +158,8 @@ impl StateSession {
             return Ok(Self::Daemon(client));
         }
         let open = state.await?;
-        Self::own_in(setup, loaded.unwrap_or_else(|| LoadedTree::now(setup)), open)
+        let loaded = loaded.unwrap_or_else(|| LoadedTree::of(setup, &open));
+        Self::own_in(setup, loaded, open)
     }
 
     fn own_in(setup: &Context, loaded: LoadedTree, open: StateHandle) -> CommandResult<Self> {

@@ -20,7 +20,7 @@ use crate::cli::commands::store::{compaction, rekeyer, retention};
 use crate::cli::context::git::tracked::TrackedSpecs;
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
-use crate::cli::context::session::daemon;
+use crate::cli::context::session::{daemon, now_ns};
 use crate::cli::context::state_handle::{EngineOptions, StateHandle};
 use crate::cli::daemon::listeners::{Listeners, TOKEN_FILE};
 use crate::cli::daemon::local_queries::DaemonQueries;
@@ -241,7 +241,7 @@ fn engine(
     embedded: Option<(&EmbeddedSandbox, WebhookAddresses)>,
     control: &Control,
 ) -> CommandResult<Engine> {
-    let loader = setup.loaded_tree();
+    let loader = setup.loaded_tree_of(open, now_ns());
     let how = EngineOptions {
         embedded: embedded.as_ref().map(|(one, _)| one.access.clone()),
         secrets: embedded.map(|(one, addresses)| one.secrets(setup, addresses)).transpose()?,

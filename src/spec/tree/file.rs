@@ -89,6 +89,20 @@ impl SpecFile {
         Self { stat, hash, documents, problems, omitted, defaults, own_defaults }
     }
 
+    /// Returns a file without problems.
+    pub(crate) fn of_parsed(stat: Stat, hash: [u8; 32], documents: Box<[ParsedDocument]>) -> Self {
+        let (problems, omitted) = (Vec::new(), ProblemCounts::default());
+        let (defaults, own_defaults) = (None, Vec::new());
+        Self { stat, hash, documents, problems, omitted, defaults, own_defaults }
+    }
+
+    /// Returns whether nothing but its text and the context of the reading decides about the file.
+    pub(crate) fn depends_on_text_alone(&self) -> bool {
+        let is_clean = self.problems.is_empty() && self.omitted == ProblemCounts::default();
+        let alone = self.defaults.is_none() && self.own_defaults.is_empty();
+        is_clean && alone && self.documents.iter().all(ParsedDocument::depends_on_text_alone)
+    }
+
     /// Returns the files that its documents name, in their state at reading.
     pub(crate) fn attached_files(&self) -> impl Iterator<Item = &InspectedFile> {
         self.documents.iter().flat_map(|document| &document.attached)

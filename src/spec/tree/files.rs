@@ -285,8 +285,21 @@ const ITEMS_PER_THREAD_MIN: usize = 128;
 
 /// Calls `one` for each item, in threads where there are many; the results have their order.
 pub fn map_in_order<T: Sync, R: Send>(items: &[T], one: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    map_in_threads(items, items.len().div_ceil(ITEMS_PER_THREAD_MIN), one)
+}
+
+/// As [`map_in_order`], for items each of which is worth a thread.
+pub(crate) fn map_each<T: Sync, R: Send>(items: &[T], one: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    map_in_threads(items, items.len(), one)
+}
+
+fn map_in_threads<T: Sync, R: Send>(
+    items: &[T],
+    threads_max: usize,
+    one: impl Fn(&T) -> R + Sync,
+) -> Vec<R> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let threads = cores.min(items.len().div_ceil(ITEMS_PER_THREAD_MIN)).max(1);
+    let threads = cores.min(threads_max).max(1);
     if threads == 1 {
         return items.iter().map(one).collect();
     }

@@ -14,7 +14,7 @@ const HEADER_BYTES: usize = 5 + 8 + 16 + 32;
 const CHECK_BYTES: usize = 8;
 /// Files that changed less than this before the reading are read again: the clock of a file system
 /// ticks this slowly.
-const TICK_NS: i64 = 20_000_000;
+pub(crate) const TICK_NS: i64 = 20_000_000;
 
 #[derive(Debug, Clone, Copy)]
 pub struct IndexEntry<'a> {

@@ -28,9 +28,10 @@ use crate::spec::tree::defaults::TreeDefaults;
 use crate::spec::tree::file::{
     DocumentSpot, FileReading, FileRequest, LinkIssue, SpecFile, read_all,
 };
-use crate::spec::tree::files::{Listing, SourceProblem};
-use crate::spec::tree::index::{IndexEntry, SpecIndex, digest_of};
+use crate::spec::tree::files::{Listing, SourceProblem, map_each};
+use crate::spec::tree::index::{IndexEntry, SpecIndex, TICK_NS, digest_of};
 use crate::spec::tree::links::Graph;
+use crate::spec::tree::parsed;
 use crate::spec::tree::roots::SpecRoots;
 use crate::spec::tree::unique_fields::UniqueFields;
 
@@ -70,6 +71,10 @@ pub struct Loader {
     /// The digest of all files; computed at the first request after a change.
     digest: OnceLock<Digest>,
     loaded: bool,
+    /// True while every file is as a caller of [`Loader::preload`] gave it.
+    is_preloaded: bool,
+    /// Keys of files that were preloaded and not yet checked.
+    preloaded: BTreeSet<Key>,
 }
 
 impl Loader {
@@ -91,7 +96,32 @@ impl Loader {
             desired: Arc::default(),
             digest: OnceLock::new(),
             loaded: false,
+            is_preloaded: false,
+            preloaded: BTreeSet::new(),
         }
+    }
+
+    /// Takes files that an earlier loader of the same context read (see [`Loader::parsed_files`]). The
+    /// next load reads only those whose metadata changed since. Every part is decoded by itself.
+    pub fn preload(&mut self, parts: &[Vec<u8>]) {
+        let decoded = map_each(parts, |part| parsed::decode(part, |path| self.name_of(path)));
+        let mut preloaded = std::mem::take(&mut self.preloaded);
+        for (path, file) in decoded.into_iter().flatten() {
+            self.replace(&path, Some(file), &mut preloaded);
+        }
+        self.preloaded = preloaded;
+        self.is_preloaded = true;
+    }
+
+    /// Returns whether the preloaded files are all files, and none changed since.
+    pub fn is_as_preloaded(&self) -> bool {
+        self.is_preloaded
+    }
+
+    /// Returns the files in the form that [`Loader::preload`] takes, in parts; a file without it is read
+    /// again each time. The time `read_at_ns` is before the load, in nanoseconds since 1970.
+    pub fn parsed_files(&self, read_at_ns: i64) -> Vec<Vec<u8>> {
+        parsed::encode(self.files.iter(), read_at_ns.saturating_sub(TICK_NS))
     }
 
     /// Checks every file and reads those that changed.
@@ -149,7 +179,7 @@ impl Loader {
     }
 
     fn refresh(&mut self, below: &[String], believe: ChangeEvidence) -> LoadChange {
-        let mut touched = BTreeSet::new();
+        let mut touched = std::mem::take(&mut self.preloaded);
         self.digest = OnceLock::new();
         self.roots.begin_reading();
         let mut before: Vec<Listing> = below.iter().map(|path| self.roots.list(path)).collect();
@@ -268,6 +298,7 @@ impl Loader {
     }
 
     fn replace(&mut self, path: &Arc<str>, file: Option<SpecFile>, touched: &mut BTreeSet<Key>) {
+        self.is_preloaded = false;
         let folder = self.roots.locate(path).map_or(0, |(folder, _)| folder);
         let spot = |index| DocumentSpot { folder, path: path.clone(), index };
         let gone = self.files.remove(path);

@@ -7,6 +7,7 @@ pub mod files;
 pub mod index;
 pub mod links;
 pub mod loader;
+pub(crate) mod parsed;
 pub mod problems;
 pub mod rendered;
 pub mod roots;
