@@ -1,9 +1,9 @@
 //! Costs of reconciling, against limit programs that are measured in the same run.
 //!
 //! `cargo bench --bench reconcile -- [R1 … R7] [J1] [M1] [S1] [--documents 1000,10000,100000] [--rounds 5] [--json]`;
-//! without a name, all. Figures are medians; only the ratios are meaningful on another machine. A missed goal is
-//! printed with its figure, and an impossible measurement with the reason. One table at the end; progress on a
-//! terminal alone.
+//! without a name, all. Figures are the median and the worst round; only the ratios are meaningful on another
+//! machine. A missed goal is printed with its figure, and an impossible measurement with the reason. One table at the
+//! end; progress on a terminal alone.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people")]
 #![expect(clippy::disallowed_methods, reason = "the bench measures real time")]

@@ -1,9 +1,9 @@
 //! Costs of the emulator, against a limit program and a peer that are measured in the same run.
 //!
 //! `cargo bench --bench sandbox -- [E1] [E2] [Y] [--objects 20000] [--charges 1000,10000] [--rounds 5] [--json]`;
-//! without a name, all. Figures are medians; only the ratios are meaningful on another machine. A missed goal is
-//! printed with its figure, and an impossible measurement with the reason. One table at the end; progress on a
-//! terminal alone.
+//! without a name, all. Figures are the median and the worst round; only the ratios are meaningful on another
+//! machine. A missed goal is printed with its figure, and an impossible measurement with the reason. One table at the
+//! end; progress on a terminal alone.
 //!
 //! `RECKON_PEERS` names a Python in which `localstripe` is installed.
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::connection::Failed;
-use crate::figures::{median, ms, ratio, times, us_each};
+use crate::figures::{Figure, Shown, ms, per_second, rate, ratio, times, us_each};
 use crate::meter::Threads;
 use crate::receivers::{Receiver, Receiving};
 use crate::report::{Report, Row};
@@ -24,8 +24,7 @@ struct Sample {
 
 impl Sample {
     fn per_second(self) -> u128 {
-        let requests = u128::try_from(self.requests).unwrap_or(u128::MAX);
-        requests.saturating_mul(1_000_000).checked_div(self.wall.as_micros()).unwrap_or(0)
+        per_second(self.requests, self.wall)
     }
 }
 
@@ -38,20 +37,39 @@ struct Side {
 }
 
 impl Side {
-    fn middle<T: Ord + Copy + Default>(&self, of: impl Fn(Sample) -> T) -> T {
-        median(&self.samples.iter().copied().map(of).collect::<Vec<_>>())
+    fn cost<T: Ord + Copy + Default>(&self, of: impl Fn(Sample) -> T) -> Figure<T> {
+        Figure::of_costs(self.samples.iter().copied().map(of))
     }
 
-    fn rate(&self) -> u128 {
-        self.middle(Sample::per_second)
+    fn rate(&self) -> Figure<u128> {
+        Figure::of_rates(self.samples.iter().copied().map(Sample::per_second))
     }
 
-    fn shown(&self) -> String {
-        format!("{}/s, p99 {}", self.rate(), ms(self.middle(|sample| sample.p99)))
+    fn p99(&self) -> Figure<Duration> {
+        self.cost(|sample| sample.p99)
+    }
+
+    fn longest(&self) -> Figure<Duration> {
+        self.cost(|sample| sample.longest)
+    }
+
+    fn cpu(&self) -> Figure<Duration> {
+        self.cost(|sample| sample.cpu)
+    }
+
+    /// Formats rate and 99th percentile.
+    fn acknowledged(&self) -> Shown {
+        self.rate().shown(rate).beside(self.p99().shown(|time| format!("p99 {}", ms(time))))
+    }
+
+    /// Formats the 99th percentile and the longest time.
+    fn times(&self) -> Shown {
+        let longest = self.longest().shown(|time| format!("longest {}", ms(time)));
+        self.p99().shown(|time| format!("p99 {}", ms(time))).beside(longest)
     }
 
     fn requests(&self) -> usize {
-        self.middle(|sample| sample.requests)
+        self.cost(|sample| sample.requests).median
     }
 
     async fn round(&mut self, bench: &Bench, round: usize) -> Result<(), Failed> {
@@ -134,26 +152,26 @@ fn against_group(report: &mut Report, own: &Side, group: &Side) {
         64 => (70, "at least 0.70 of the bare handler's rate"),
         _ => (85, "at least 0.85 of the bare handler's rate"),
     };
-    let rate = ratio(own.rate(), group.rate());
+    let rate = ratio(own.rate().median, group.rate().median);
     report.add(Row {
         goal: format!("W1 acknowledged, {connections:2} connections"),
         count: own.requests(),
-        figure: own.shown(),
-        limit: group.shown(),
+        figure: own.acknowledged(),
+        limit: group.acknowledged().median,
         ratio: rate,
         wanted,
-        met: rate >= least,
+        met: Some(rate >= least),
     });
-    let cpu = |side: &Side| side.middle(|sample| sample.cpu);
-    let ratio = times(cpu(own), cpu(group));
+    let (cpu, limit) = (own.cpu(), group.cpu().median);
+    let ratio = times(cpu.median, limit);
     report.add(Row {
         goal: format!("W4 CPU of each, {connections:2} connections"),
         count: own.requests(),
-        figure: us_each(cpu(own), own.requests()),
-        limit: us_each(cpu(group), group.requests()),
+        figure: cpu.shown(|cpu| us_each(cpu, own.requests())),
+        limit: us_each(limit, group.requests()),
         ratio,
         wanted: "at most 2.00 x the bare handler's",
-        met: ratio <= 200,
+        met: Some(ratio <= 200),
     });
     if connections == 16 {
         latency(report, own, group);
@@ -161,18 +179,15 @@ fn against_group(report: &mut Report, own: &Side, group: &Side) {
 }
 
 fn latency(report: &mut Report, own: &Side, group: &Side) {
-    let p99 = |side: &Side| side.middle(|sample| sample.p99);
-    let longest = |side: &Side| side.middle(|sample| sample.longest);
-    let shown = |side: &Side| format!("p99 {}, longest {}", ms(p99(side)), ms(longest(side)));
-    let ratio = times(p99(own), p99(group));
+    let ratio = times(own.p99().median, group.p99().median);
     report.add(Row {
         goal: "W3 time of each, 16 connections".to_owned(),
         count: own.requests(),
-        figure: shown(own),
-        limit: shown(group),
+        figure: own.times(),
+        limit: group.times().median,
         ratio,
         wanted: "p99 at most 2.00 x the bare handler's, none over 100 ms",
-        met: ratio <= 200 && longest(own) <= LONGEST,
+        met: Some(ratio <= 200 && own.longest().median <= LONGEST),
     });
 }
 
@@ -193,12 +208,12 @@ fn against_peers(report: &mut Report, own: &Side, webhook: &Side, fast_api: &Sid
             report.skip(&goal, why);
             continue;
         }
-        let ratio = ratio(own.rate(), peer.rate());
+        let ratio = ratio(own.rate().median, peer.rate().median);
         let (wanted, met) = match own.connections {
-            1 => ("", true),
-            _ => (wanted, ratio >= least),
+            1 => ("", None),
+            _ => (wanted, Some(ratio >= least)),
         };
-        let (figure, limit) = (own.shown(), peer.shown());
+        let (figure, limit) = (own.acknowledged(), peer.acknowledged().median);
         report.add(Row { goal, count: own.requests(), figure, limit, ratio, wanted, met });
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::Bench;
 use crate::connection::Failed;
-use crate::figures::{median, times, us_each};
+use crate::figures::{Figure, times, us_each};
 use crate::group::append_in_groups;
 use crate::report::{Report, Row};
 use reckon::store::disk::directory::RealDisk;
@@ -61,16 +61,16 @@ pub(crate) async fn run(bench: &Bench, report: &mut Report) -> Result<(), Failed
             }
             fs::remove_dir_all(&folder)?;
         }
-        let (limit, journal) = (median(&limits), median(&journals));
-        let ratio = times(limit, journal);
+        let (limit, journal) = (Figure::of_costs(limits).median, Figure::of_costs(journals));
+        let ratio = times(limit, journal.median);
         report.add(Row {
             goal: format!("J1 group commit, {writers} writers, throughput"),
             count,
-            figure: us_each(journal, count),
+            figure: journal.shown(|time| us_each(time, count)),
             limit: us_each(limit, count),
             ratio,
             wanted,
-            met: ratio >= goal,
+            met: Some(ratio >= goal),
         });
     }
     Ok(())

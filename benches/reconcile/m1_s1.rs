@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::Bench;
 use crate::connection::Failed;
 use crate::daemon::{Daemon, free_address};
-use crate::figures::{hundredths, median, ms};
+use crate::figures::{Figure, hundredths, ms};
 use crate::report::{Report, Row};
 use crate::settled::Settled;
 use crate::stand::Stand;
@@ -38,7 +38,7 @@ pub(crate) fn version(bench: &Bench, report: &mut Report) -> Result<(), Failed> 
             return Err(format!("--version ended with {status}").into());
         }
     }
-    started(report, "S1 --version", 0, median(&times), VERSION_MAX, "at most 5 ms");
+    started(report, "S1 --version", 0, &times, VERSION_MAX, "at most 5 ms");
     Ok(())
 }
 
@@ -46,18 +46,19 @@ fn started(
     report: &mut Report,
     goal: &str,
     documents: usize,
-    time: Duration,
+    rounds: &[Duration],
     most: Duration,
     wanted: &'static str,
 ) {
+    let time = Figure::of_costs(rounds.iter().copied());
     report.add(Row {
         goal: goal.to_owned(),
         count: documents,
-        figure: ms(time),
+        figure: time.shown(ms),
         limit: String::new(),
-        ratio: time.as_micros() / 10,
+        ratio: time.median.as_micros() / 10,
         wanted,
-        met: time <= most,
+        met: Some(time.median <= most),
     });
 }
 
@@ -79,18 +80,18 @@ pub(crate) async fn empty(bench: &Bench, report: &mut Report) -> Result<u64, Fai
         fs::remove_dir_all(folder.join(".reckon"))?;
     }
     let what = "S1 daemon listening, empty store";
-    started(report, what, 0, median(&times), EMPTY_MAX, "at most 25 ms");
-    let memory = median(&memory);
+    started(report, what, 0, &times, EMPTY_MAX, "at most 25 ms");
+    let memory = Figure::of_costs(memory);
     report.add(Row {
         goal: "M1 idle daemon, MiB".to_owned(),
         count: 0,
-        figure: format!("{memory} KiB"),
+        figure: memory.shown(|kib| format!("{kib} KiB")),
         limit: String::new(),
-        ratio: u128::from(memory).saturating_mul(100) / 1024,
+        ratio: u128::from(memory.median).saturating_mul(100) / 1024,
         wanted: "at most 15 MiB",
-        met: memory <= EMPTY_KIB_MAX,
+        met: Some(memory.median <= EMPTY_KIB_MAX),
     });
-    Ok(memory)
+    Ok(memory.median)
 }
 
 /// Starts a daemon over a settled tree. Measures the time until it listens, after a clean end and after a kill, and the
@@ -117,25 +118,25 @@ pub(crate) async fn run(
         daemon.stop()?;
     }
     let what = "S1 daemon listening, closed cleanly";
-    started(report, what, documents, median(&clean), CLEAN_MAX, "at most 60 ms");
+    started(report, what, documents, &clean, CLEAN_MAX, "at most 60 ms");
     let what = "S1 daemon listening, after a kill";
-    started(report, what, documents, median(&killed), KILLED_MAX, "at most 100 ms");
+    started(report, what, documents, &killed, KILLED_MAX, "at most 100 ms");
     let what = "S1 daemon whole, closed cleanly";
-    started(report, what, documents, median(&whole), WHOLE_MAX, "at most 2 s");
+    started(report, what, documents, &whole, WHOLE_MAX, "at most 2 s");
     let what = "S1 daemon whole, after a kill";
-    started(report, what, documents, median(&whole_killed), WHOLE_MAX, "at most 2 s");
-    let memory = median(&memory);
-    let more = memory.saturating_sub(idle_kib).saturating_mul(1024);
+    started(report, what, documents, &whole_killed, WHOLE_MAX, "at most 2 s");
+    let memory = Figure::of_costs(memory);
+    let more = memory.median.saturating_sub(idle_kib).saturating_mul(1024);
     let each = more.checked_div(u64::try_from(documents)?).unwrap_or(0);
     let kib = u128::from(each).saturating_mul(100) / 1024;
     report.add(Row {
         goal: "M1 each resource more, KiB".to_owned(),
         count: documents,
-        figure: format!("{memory} KiB"),
+        figure: memory.shown(|kib| format!("{kib} KiB")),
         limit: format!("{idle_kib} KiB empty, {} KiB each", hundredths(kib)),
         ratio: kib,
         wanted: "at most 0.50 KiB",
-        met: each <= EACH_BYTES_MAX,
+        met: Some(each <= EACH_BYTES_MAX),
     });
     Ok(())
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::bare_loop::make_contacts;
 use crate::connection::Failed;
-use crate::figures::{median, ms, times};
+use crate::figures::{Figure, ms, times};
 use crate::first_apply::{apply, clear, contacts, token};
 use crate::report::{Report, Row};
 use crate::{Bench, control};
@@ -43,16 +43,16 @@ pub(crate) async fn run(
         }
         clear(stand)?;
     }
-    let (limit, apply) = (median(&limits), median(&applies));
-    let ratio = times(limit, apply);
+    let (limit, apply) = (Figure::of_costs(limits).median, Figure::of_costs(applies));
+    let ratio = times(limit, apply.median);
     report.add(Row {
         goal: "R5 first apply, 20 ms away, throughput".to_owned(),
         count: documents,
-        figure: ms(apply),
+        figure: apply.shown(ms),
         limit: ms(limit),
         ratio,
         wanted: "at least 0.90 of the bare loop",
-        met: ratio >= GOAL_HUNDREDTHS,
+        met: Some(ratio >= GOAL_HUNDREDTHS),
     });
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::io::{IsTerminal, stderr};
 use comfy_table::{Table, presets};
 use serde_json::json;
 
-use crate::figures::hundredths;
+use crate::figures::{Shown, hundredths};
 
 /// One figure.
 #[derive(Debug)]
@@ -15,15 +15,15 @@ pub(crate) struct Row {
     /// Number of the things that the report counts.
     pub(crate) count: usize,
     /// The measured figure, with its unit.
-    pub(crate) figure: String,
+    pub(crate) figure: Shown,
     /// The limit program's figure; empty where the goal names a number.
     pub(crate) limit: String,
     /// The ratio, or the figure itself, in hundredths.
     pub(crate) ratio: u128,
-    /// The goal, for people.
+    /// The goal, for people; empty where the figure is only shown.
     pub(crate) wanted: &'static str,
-    /// The figure meets the goal.
-    pub(crate) met: bool,
+    /// The median meets the goal; `None` where the figure is only shown.
+    pub(crate) met: Option<bool>,
 }
 
 /// A goal that could not be measured here.
@@ -70,14 +70,16 @@ impl Report {
         self.rows.sort_by(|one, other| (&one.goal, one.count).cmp(&(&other.goal, other.count)));
         let mut table = Table::new();
         table.load_style(presets::ASCII_MARKDOWN);
-        table.set_header(["goal", self.counted, "measured", "limit", "ratio", "wanted", "met"]);
+        let counted = self.counted;
+        table.set_header(["goal", counted, "measured", "worst", "limit", "ratio", "wanted", "met"]);
         for Row { goal, count, figure, limit, ratio, wanted, met } in self.rows {
-            let met = if met { "yes" } else { "MISSED" };
+            let met = met.map_or("", |met| if met { "yes" } else { "MISSED" });
+            let Shown { median, worst } = figure;
             let (count, ratio) = (count.to_string(), hundredths(ratio));
-            table.add_row([&goal, &count, &figure, &limit, &ratio, wanted, met]);
+            table.add_row([&goal, &count, &median, &worst, &limit, &ratio, wanted, met]);
         }
         for Skipped { goal, why } in self.skipped {
-            table.add_row([goal.as_str(), "", "not measured", why, "", "", ""]);
+            table.add_row([goal.as_str(), "", "not measured", "", why, "", "", ""]);
         }
         table.to_string()
     }
@@ -88,8 +90,8 @@ impl Report {
         let rows = self.rows.into_iter().map(|row| {
             let Row { goal, count, figure, limit, ratio, wanted, met } = row;
             json!({
-                "goal": goal, counted: count, "measured": figure, "limit": limit,
-                "ratio": hundredths(ratio), "wanted": wanted, "met": met,
+                "goal": goal, counted: count, "measured": figure.median, "worst": figure.worst,
+                "limit": limit, "ratio": hundredths(ratio), "wanted": wanted, "met": met,
             })
             .to_string()
         });
