@@ -32,7 +32,7 @@ mod daemon_address;
 #[path = "inbox/delayed.rs"]
 mod delayed;
 #[path = "reconcile/figures.rs"]
-#[expect(dead_code, reason = "every figure here has several rounds")]
+#[expect(dead_code, reason = "the number of rounds does not depend on a size here")]
 mod figures;
 #[path = "limits/hook_group.rs"]
 mod hook_group;

@@ -55,7 +55,6 @@ mod r7;
 #[path = "../examples/rig/random.rs"]
 mod random;
 #[path = "reconcile/report.rs"]
-#[expect(dead_code, reason = "every goal here can be measured")]
 mod report;
 #[path = "../examples/rig/settings.rs"]
 mod settings;
@@ -70,6 +69,10 @@ mod tree;
 mod typed;
 #[path = "limits/walk.rs"]
 mod walk;
+
+/// The largest size at which every goal is measured.
+const EVERY_GOAL_MAX: usize = 100_000;
+const TOO_MANY: &str = "above 100,000 documents only R1, R3, M1 and S1 are measured";
 
 /// The measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -106,7 +109,7 @@ struct Arguments {
     /// Numbers of documents, one run for each.
     #[arg(long, value_delimiter = ',', default_values_t = [1_000, 10_000, 100_000])]
     documents: Vec<usize>,
-    /// Rounds of each figure; first applies of many documents have fewer.
+    /// Most rounds of each figure: five up to 10,000 documents, three up to 100,000, else one.
     #[arg(long, default_value_t = 5, value_parser = figures::rounds)]
     rounds: usize,
     /// The seed of the trees.
@@ -138,13 +141,9 @@ impl Bench {
         self.work.join(name)
     }
 
-    /// Returns the rounds of a first apply: three of some thousands of documents, one of a hundred thousand.
-    fn apply_rounds(&self, documents: usize) -> usize {
-        match documents {
-            0..5_000 => self.rounds,
-            5_000..50_000 => self.rounds.min(3),
-            _ => 1,
-        }
+    /// Returns the rounds of each figure at this size.
+    fn rounds_of(&self, documents: usize) -> usize {
+        figures::rounds_of(documents, self.rounds)
     }
 }
 
@@ -185,6 +184,29 @@ fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
+impl Goal {
+    /// Returns true for a goal that is measured at every size.
+    fn is_of_any_size(self) -> bool {
+        [Self::R1, Self::R3, Self::J1, Self::M1, Self::S1].contains(&self)
+    }
+
+    /// Returns true for a goal that is measured over a settled tree.
+    fn is_of_settled(self) -> bool {
+        ![Self::R5, Self::R6, Self::J1].contains(&self)
+    }
+}
+
+/// Figures that those of every size are compared with.
+#[derive(Debug)]
+struct Others {
+    /// Memory of an empty daemon.
+    idle: Option<meter::Memory>,
+    /// Edits of a small tree.
+    few: Option<r4::Edits>,
+    /// CPU at the sizes so far.
+    costs: Vec<r7::Cpu>,
+}
+
 /// Measures every goal at every size. One settled state of each size serves all goals but R5 and R6.
 async fn everything(
     bench: &Bench,
@@ -192,9 +214,30 @@ async fn everything(
     sizes: &[usize],
     report: &mut Report,
 ) -> Result<(), Failed> {
+    let mut others = without_a_size(bench, goals, report).await?;
+    for documents in sizes.iter().copied() {
+        let goals = measured_at(documents, goals, report);
+        if goals.iter().copied().any(Goal::is_of_settled) {
+            settled(bench, &goals, documents, report, &mut others).await?;
+        }
+        if goals.contains(&Goal::R5) {
+            r5::run(bench, documents, report).await?;
+        }
+        if goals.contains(&Goal::R6) {
+            r6::run(bench, documents, report).await?;
+        }
+    }
+    r7::run(&others.costs, report);
+    Ok(())
+}
+
+/// Measures the goals that have no size, and the figures that those of every size are compared with.
+async fn without_a_size(
+    bench: &Bench,
+    goals: &[Goal],
+    report: &mut Report,
+) -> Result<Others, Failed> {
     let wanted = |goal| goals.contains(&goal);
-    let shared = [Goal::R1, Goal::R2, Goal::R3, Goal::R4, Goal::R7, Goal::M1, Goal::S1];
-    let shared = goals.iter().any(|goal| shared.contains(goal));
     if wanted(Goal::S1) {
         m1_s1::version(bench, report)?;
     }
@@ -202,41 +245,49 @@ async fn everything(
         j1::run(bench, report).await?;
     }
     let daemons = wanted(Goal::M1) || wanted(Goal::S1);
-    let idle = if daemons { Some(m1_s1::empty(bench, report).await?) } else { None };
-    let few = if wanted(Goal::R4) { Some(r4::few(bench).await?) } else { None };
-    let mut costs = Vec::new();
-    for documents in sizes.iter().copied() {
-        if shared {
-            let settled = Settled::make(bench, documents).await?;
-            if wanted(Goal::R1) {
-                r1_r2::plan(bench, &settled, report)?;
-            }
-            if wanted(Goal::R2) {
-                r1_r2::verify(bench, &settled, report)?;
-            }
-            if wanted(Goal::R3) {
-                r3::run(bench, &settled, report)?;
-            }
-            if wanted(Goal::R7) {
-                costs.push(r7::cost(bench, &settled)?);
-            }
-            if let Some(idle) = idle {
-                m1_s1::run(bench, &settled, report, idle).await?;
-            }
-            if let Some(few) = few {
-                r4::run(bench, &settled, report, few).await?;
-            }
-            settled.clear()?;
-        }
-        if wanted(Goal::R5) {
-            r5::run(bench, documents, report).await?;
-        }
-        if wanted(Goal::R6) {
-            r6::run(bench, documents, report).await?;
-        }
+    Ok(Others {
+        idle: if daemons { Some(m1_s1::empty(bench, report).await?) } else { None },
+        few: if wanted(Goal::R4) { Some(r4::few(bench).await?) } else { None },
+        costs: Vec::new(),
+    })
+}
+
+/// Returns the goals that are measured at this size, and reports the others.
+fn measured_at(documents: usize, goals: &[Goal], report: &mut Report) -> Vec<Goal> {
+    let is_measured = |goal: &Goal| documents <= EVERY_GOAL_MAX || goal.is_of_any_size();
+    let (measured, others): (Vec<_>, Vec<_>) = goals.iter().copied().partition(is_measured);
+    for goal in others {
+        report.skip(&format!("{goal:?} at {documents} documents"), TOO_MANY);
     }
-    if wanted(Goal::R7) {
-        r7::run(&costs, report);
+    measured
+}
+
+/// Measures the goals that share a settled tree.
+async fn settled(
+    bench: &Bench,
+    goals: &[Goal],
+    documents: usize,
+    report: &mut Report,
+    others: &mut Others,
+) -> Result<(), Failed> {
+    let settled = Settled::make(bench, documents, 0).await?;
+    if goals.contains(&Goal::R1) {
+        r1_r2::plan(bench, &settled, report)?;
     }
-    Ok(())
+    if goals.contains(&Goal::R2) {
+        r1_r2::verify(bench, &settled, report)?;
+    }
+    if goals.contains(&Goal::R3) {
+        r3::run(bench, &settled, report)?;
+    }
+    if goals.contains(&Goal::R7) {
+        others.costs.push(r7::cost(bench, &settled).await?);
+    }
+    if let Some(idle) = others.idle {
+        m1_s1::run(bench, &settled, report, idle).await?;
+    }
+    if let Some(few) = others.few.filter(|_| goals.contains(&Goal::R4)) {
+        r4::run(bench, &settled, report, few).await?;
+    }
+    settled.clear()
 }

@@ -73,7 +73,7 @@ struct Arguments {
     /// Numbers of recurring charges, one year for each.
     #[arg(long, value_delimiter = ',', default_values_t = [1_000, 10_000])]
     charges: Vec<usize>,
-    /// Rounds of each figure; a year of many charges has one.
+    /// Most rounds of each figure. A year has five up to 10,000 charges, three up to 100,000, else one.
     #[arg(long, default_value_t = 5, value_parser = figures::rounds)]
     rounds: usize,
     /// The seed of the recurring charges.

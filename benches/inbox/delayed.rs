@@ -104,14 +104,14 @@ async fn once(bench: &Bench, folder: &Path, script: &str) -> Result<(Duration, u
     let charges = |count: usize| (0..count).map(|at| at.to_string()).collect::<Vec<_>>();
     let before = bench.events / 2;
     till.charge(&charges(before)).await?;
-    let first = Daemon::start(&stand, address).await?;
+    let first = Daemon::start(&stand, address, 1).await?;
     let verified = until(address, all(u64::try_from(before)?)).await?.verified;
     until(address, |counts| counts.ran >= verified).await?;
     first.stop()?;
     // Events wait for a script whose file is missing; the script continues where it stopped.
     fs::remove_file(folder.join("scripts/hook.rhai"))?;
     till.charge(&charges(bench.events)).await?;
-    let mut daemon = Daemon::start(&stand, address).await?;
+    let mut daemon = Daemon::start(&stand, address, 1).await?;
     let wanted = verified.saturating_add(u64::try_from(bench.events)?);
     let all_verified = until(address, all(wanted)).await?.verified;
     let notifications = usize::try_from(all_verified.saturating_sub(verified))?;

@@ -94,7 +94,7 @@ impl Receiver {
 
 async fn reckon(bench: &Bench, folder: &Path) -> Result<Receiving, Failed> {
     let (stand, address) = stand(bench, folder).await?;
-    let daemon = Daemon::start(&stand, address).await?;
+    let daemon = Daemon::start(&stand, address, 1).await?;
     let [path, _] = daemon_address::paths(&stand, &merchant_name(0))?;
     Ok(Receiving { address, path, runs: Runs::Daemon(Box::new((daemon, stand))) })
 }

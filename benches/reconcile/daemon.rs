@@ -8,11 +8,13 @@ use http::Method;
 
 use crate::connection::Failed;
 use crate::control;
-use crate::meter::{Threads, resident_kib};
+use crate::meter::{Memory, Threads};
 use crate::stand::Stand;
 
-/// Longest time until the daemon is ready.
+/// Longest time until the daemon is ready, whatever the number of documents.
 const READY_MAX: Duration = Duration::from_mins(5);
+/// The same for each document.
+const READY_EACH_MAX: Duration = Duration::from_millis(1);
 const GLANCE: Duration = Duration::from_millis(20);
 /// Interval of checks for an answer.
 const KNOCK: Duration = Duration::from_micros(500);
@@ -26,6 +28,7 @@ pub(crate) struct Daemon {
     child: Child,
     listen: SocketAddr,
     started: Instant,
+    ready_max: Duration,
     threads: Threads,
 }
 
@@ -42,7 +45,7 @@ pub(crate) fn free_address() -> Result<SocketAddr, Failed> {
 }
 
 impl Daemon {
-    /// Starts `reckon run` and waits for any answer; returns the time that it took.
+    /// Starts `reckon run` over so many documents and waits for any answer; returns the time that it took.
     ///
     /// # Errors
     ///
@@ -50,18 +53,25 @@ impl Daemon {
     pub(crate) async fn launch(
         stand: &Stand,
         listen: SocketAddr,
+        documents: usize,
     ) -> Result<(Self, Duration), Failed> {
+        let more = READY_EACH_MAX.saturating_mul(u32::try_from(documents)?);
+        let ready_max = READY_MAX.saturating_add(more);
         let mut command = stand.command(&["run"])?;
         let started = Instant::now();
         let child = command.spawn()?;
-        let mut daemon = Self { child, listen, started, threads: Threads::default() };
+        let mut daemon = Self { child, listen, started, ready_max, threads: Threads::default() };
         daemon.until("/healthz", KNOCK).await?;
         Ok((daemon, started.elapsed()))
     }
 
     /// Starts the daemon and waits until it is ready.
-    pub(crate) async fn start(stand: &Stand, listen: SocketAddr) -> Result<Self, Failed> {
-        let (mut daemon, _) = Self::launch(stand, listen).await?;
+    pub(crate) async fn start(
+        stand: &Stand,
+        listen: SocketAddr,
+        documents: usize,
+    ) -> Result<Self, Failed> {
+        let (mut daemon, _) = Self::launch(stand, listen, documents).await?;
         daemon.ready().await?;
         Ok(daemon)
     }
@@ -78,7 +88,7 @@ impl Daemon {
             if let Some(status) = self.child.try_wait()? {
                 return Err(format!("the daemon ended: {status}").into());
             }
-            if started.elapsed() > READY_MAX {
+            if started.elapsed() > self.ready_max {
                 return Err(format!("the daemon does not answer {path}").into());
             }
             tokio::time::sleep(every).await;
@@ -111,12 +121,12 @@ impl Daemon {
         self.threads.cpu(&self.child.id().to_string())
     }
 
-    /// Returns the resident memory in KiB, once it no longer changes.
-    pub(crate) async fn memory_kib(&self) -> Result<u64, Failed> {
-        let mut before = 0;
+    /// Returns the memory, once it no longer changes.
+    pub(crate) async fn memory(&self) -> Result<Memory, Failed> {
+        let mut before = Memory::default();
         for _ in 0..SETTLINGS_MAX {
             tokio::time::sleep(SETTLING).await;
-            let now = resident_kib(self.child.id())?;
+            let now = Memory::of(self.child.id())?;
             if now == before {
                 break;
             }

@@ -40,11 +40,6 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    /// Shows a figure that has one round.
-    pub(crate) fn once(figure: String) -> Self {
-        Self { worst: figure.clone(), median: figure }
-    }
-
     /// Shows a second figure beside the first. Their worst rounds may differ.
     pub(crate) fn beside(self, second: Self) -> Self {
         let join = |one, other| format!("{one}, {other}");
@@ -97,6 +92,17 @@ pub(crate) fn times(one: Duration, other: Duration) -> u128 {
 /// Formats a number of hundredths for people.
 pub(crate) fn hundredths(number: u128) -> String {
     format!("{}.{:02}", number / 100, number % 100)
+}
+
+/// Returns the rounds of a measurement of `count` things: five up to 10,000, three up to 100,000, else one; never more
+/// than `most`.
+pub(crate) fn rounds_of(count: usize, most: usize) -> usize {
+    let rounds = match count {
+        0..=10_000 => 5,
+        10_001..=100_000 => 3,
+        _ => 1,
+    };
+    most.min(rounds)
 }
 
 /// Reads a number of rounds.

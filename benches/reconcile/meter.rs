@@ -5,6 +5,7 @@ use std::fs;
 use std::time::Duration;
 
 use crate::connection::Failed;
+use crate::figures::{Figure, Shown, hundredths};
 
 /// The unit of `/proc/PID/stat`: a hundredth of a second on every Linux.
 const TICK: Duration = Duration::from_millis(10);
@@ -52,10 +53,79 @@ impl Threads {
     }
 }
 
-/// Returns the resident memory of a process, in KiB.
-pub(crate) fn resident_kib(process: u32) -> Result<u64, Failed> {
-    let text = fs::read_to_string(format!("/proc/{process}/status"))?;
-    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let number = line.and_then(|line| line.split_whitespace().next());
-    Ok(number.ok_or("status has no VmRSS")?.parse()?)
+/// Memory, in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Memory {
+    /// The process's own (`RssAnon`).
+    pub(crate) anonymous: u64,
+    /// All that is resident (`VmRSS`): also pages of files, which the system takes back when it needs them.
+    pub(crate) resident: u64,
+}
+
+impl Memory {
+    /// Reads the memory of a process.
+    pub(crate) fn of(process: u32) -> Result<Self, Failed> {
+        let text = fs::read_to_string(format!("/proc/{process}/status"))?;
+        let bytes = |field: &str| -> Result<u64, Failed> {
+            let line = text.lines().find_map(|line| line.strip_prefix(field));
+            let kib = line.and_then(|line| line.split_whitespace().nth(1));
+            let kib: u64 = kib.ok_or_else(|| format!("status has no {field}"))?.parse()?;
+            Ok(kib.saturating_mul(1024))
+        };
+        Ok(Self { anonymous: bytes("RssAnon")?, resident: bytes("VmRSS")? })
+    }
+
+    /// Returns the growth since `before`, for each of `count` things.
+    pub(crate) fn of_each(self, before: Self, count: usize) -> Self {
+        let count = u64::try_from(count).unwrap_or(u64::MAX);
+        let each =
+            |now: u64, before: u64| now.saturating_sub(before).checked_div(count).unwrap_or(0);
+        Self {
+            anonymous: each(self.anonymous, before.anonymous),
+            resident: each(self.resident, before.resident),
+        }
+    }
+}
+
+/// Memory over all rounds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Memories {
+    /// The process's own, in bytes.
+    pub(crate) anonymous: Figure<u64>,
+    resident: Figure<u64>,
+}
+
+impl Memories {
+    pub(crate) fn of(rounds: &[Memory]) -> Self {
+        Self {
+            anonymous: Figure::of_costs(rounds.iter().map(|memory| memory.anonymous)),
+            resident: Figure::of_costs(rounds.iter().map(|memory| memory.resident)),
+        }
+    }
+
+    /// Returns the middle rounds.
+    pub(crate) fn median(self) -> Memory {
+        Memory { anonymous: self.anonymous.median, resident: self.resident.median }
+    }
+
+    /// Formats anonymous and resident memory.
+    pub(crate) fn shown(self, show: impl Fn(u64) -> String) -> Shown {
+        let resident = self.resident.shown(|bytes| format!("resident {}", show(bytes)));
+        self.anonymous.shown(&show).beside(resident)
+    }
+}
+
+/// Formats a size in MiB.
+pub(crate) fn mib(bytes: u64) -> String {
+    format!("{} MiB", hundredths(hundredths_of(bytes, 1 << 20)))
+}
+
+/// Formats a size in KiB.
+pub(crate) fn kib(bytes: u64) -> String {
+    format!("{} KiB", hundredths(hundredths_of(bytes, 1 << 10)))
+}
+
+/// Returns a size in hundredths of a unit.
+pub(crate) fn hundredths_of(bytes: u64, unit: u128) -> u128 {
+    u128::from(bytes).saturating_mul(100).checked_div(unit).unwrap_or(0)
 }

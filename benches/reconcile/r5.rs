@@ -23,7 +23,7 @@ pub(crate) async fn run(
     report: &mut Report,
 ) -> Result<(), Failed> {
     let (mut limits, mut applies) = (Vec::new(), Vec::new());
-    for round in 0..bench.apply_rounds(documents) {
+    for round in 0..bench.rounds_of(documents) {
         bench.progress.say(&format!("R5  {documents} contacts, round {}", round.saturating_add(1)));
         let stand = contacts(bench, &format!("r5-{documents}-{round}"), documents).await?;
         let token = token(&stand).await?;

@@ -10,7 +10,7 @@ use crate::figures::ms;
 use crate::first_apply::{Cost, apply};
 use crate::stand::Stand;
 use crate::tree::{Document, Kinds};
-use crate::{Bench, tree};
+use crate::{Bench, r4, tree};
 
 /// Timeout and grace of calls that never fail.
 const PATIENT: [&str; 2] = ["30s", "30s"];
@@ -20,7 +20,10 @@ const PATIENT: [&str; 2] = ["30s", "30s"];
 pub(crate) struct Settled {
     /// The sandbox and the folders.
     pub(crate) stand: Stand,
-    pub(crate) tree: Vec<Document>,
+    /// Number of documents. The documents themselves are on disk alone, so that many take no memory here.
+    pub(crate) documents: usize,
+    /// The first documents that can be edited, with their places in the tree.
+    pub(crate) editable: Vec<(usize, Document)>,
     /// The address of a daemon over the tree.
     pub(crate) listen: SocketAddr,
     /// The cost of the first apply.
@@ -28,24 +31,24 @@ pub(crate) struct Settled {
 }
 
 impl Settled {
-    /// Makes the tree and applies it.
-    pub(crate) async fn make(bench: &Bench, documents: usize) -> Result<Self, Failed> {
+    /// Makes the tree and applies it. Trees of the same size have different numbers.
+    pub(crate) async fn make(
+        bench: &Bench,
+        documents: usize,
+        number: usize,
+    ) -> Result<Self, Failed> {
         let tree = tree::documents(Kinds::Mixed, documents, bench.seed)?;
         let merchants = tree.iter().filter(|document| document.kind == "Merchant").count();
-        let folder = bench.folder(&format!("settled-{documents}"));
+        let folder = bench.folder(&format!("settled-{documents}-{number}"));
         let stand = Stand::start(&bench.binary, &folder, "public", merchants).await?;
         let listen = free_address()?;
         stand.settle_config(stand.sandbox.address, &listen.to_string(), PATIENT)?;
         stand.write(&tree, |_, _| true)?;
+        let editable = r4::editable(tree);
         bench.progress.say(&format!("{documents} documents: first apply"));
         let first_apply = apply(&stand)?;
         bench.progress.say(&format!("{documents} documents: settled in {}", ms(first_apply.wall)));
-        Ok(Self { stand, tree, listen, first_apply })
-    }
-
-    /// Returns the number of documents.
-    pub(crate) fn documents(&self) -> usize {
-        self.tree.len()
+        Ok(Self { stand, documents, editable, listen, first_apply })
     }
 
     /// Points the configuration at another address of the service; `None` is the sandbox itself.
