@@ -4,6 +4,8 @@
 //! without a name, all. Figures are the median and the worst round; only the ratios are meaningful on another
 //! machine. A missed goal is printed with its figure, and an impossible measurement with the reason. One table at the
 //! end; progress on a terminal alone.
+//!
+//! `RECKON_PEERS` names a Python in which `httpx`, `requests` and `PyYAML` are installed.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people")]
 #![expect(clippy::disallowed_methods, reason = "the bench measures real time")]
@@ -35,6 +37,8 @@ mod group;
 mod j1;
 #[path = "reconcile/m1_s1.rs"]
 mod m1_s1;
+#[path = "reconcile/makers.rs"]
+mod makers;
 #[path = "reconcile/meter.rs"]
 mod meter;
 #[path = "../examples/rig/proxy.rs"]
@@ -60,6 +64,8 @@ mod report;
 mod settings;
 #[path = "reconcile/settled.rs"]
 mod settled;
+#[path = "reconcile/sides.rs"]
+mod sides;
 #[path = "../examples/rig/stand.rs"]
 mod stand;
 #[path = "../examples/rig/tree.rs"]
@@ -130,6 +136,8 @@ struct Arguments {
 #[derive(Debug)]
 struct Bench {
     binary: PathBuf,
+    /// The Python with the peers, if there is one.
+    peers: Option<PathBuf>,
     rounds: usize,
     seed: u64,
     work: PathBuf,
@@ -162,7 +170,8 @@ async fn main() -> Result<ExitCode, Failed> {
         goals = Goal::value_variants().to_vec();
     }
     documents.sort_unstable();
-    let bench = Bench { binary, rounds, seed, work, progress: Progress::new() };
+    let peers = std::env::var_os("RECKON_PEERS").map(PathBuf::from);
+    let bench = Bench { binary, peers, rounds, seed, work, progress: Progress::new() };
     let mut report = Report::of("documents");
     let measured = everything(&bench, &goals, &documents, &mut report).await;
     report.only(&goals.iter().map(|goal| format!("{goal:?}")).collect::<Vec<_>>());

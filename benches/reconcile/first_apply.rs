@@ -1,4 +1,4 @@
-//! A first apply, and its limit: the same contacts, made by a bare loop.
+//! A first apply, and what other makers of the same contacts need.
 
 use std::time::{Duration, Instant};
 
@@ -44,10 +44,10 @@ pub(crate) fn clear(stand: Stand) -> Result<(), Failed> {
     Ok(std::fs::remove_dir_all(folder)?)
 }
 
-/// Returns a token of another merchant for the bare loop.
-pub(crate) async fn token(stand: &Stand) -> Result<String, Failed> {
+/// Returns a token of another merchant.
+pub(crate) async fn token(stand: &Stand, merchant: &str) -> Result<String, Failed> {
     let sandbox = stand.sandbox.address;
-    let asked = json!({"merchant": "bare-loop"});
+    let asked = json!({"merchant": merchant});
     let path = "/_sandbox/credentials";
     let code = control::json(sandbox, Method::POST, path, Some(&asked)).await?;
     let partner = &stand.partner;

@@ -1,65 +1,66 @@
-//! R6: a first apply to a service without latency, 16 calls at once, every operation in the journal. The rate is
-//! compared with a loop that only appends and syncs in groups, the CPU with a bare loop of the same requests.
+//! R6: a first apply to a service without latency, 16 calls at once, every operation in the journal. Rate and CPU are
+//! compared with a bare loop of the same requests to the same sandbox.
 
 use crate::Bench;
-use crate::bare_loop::make_contacts;
 use crate::connection::Failed;
-use crate::figures::{Figure, per_second, rate, ratio, times, us_each};
-use crate::first_apply::{apply, clear, contacts, token};
-use crate::group::append_in_groups;
-use crate::meter::Threads;
-use crate::r5::AT_ONCE;
+use crate::figures::{rate, ratio, times, us_each};
+use crate::makers::Maker;
 use crate::report::{Report, Row};
+use crate::sides::{Comparison, Side, Sides};
 
+const COMPARISON: Comparison = Comparison {
+    goal: "R6",
+    delay_ms: None,
+    peers: [(Maker::Httpx, 10_000), (Maker::Requests, 10_000)],
+};
 const RATE_HUNDREDTHS: u128 = 50;
-const CPU_HUNDREDTHS: u128 = 600;
-/// Least number of appends of the group loop, so that its rate is meaningful.
-const APPENDS_MIN: usize = 10_000;
+const CPU_HUNDREDTHS: u128 = 400;
 
-/// Measures all in turns, each round with a new sandbox and a new state.
+/// Measures rate and CPU at this size.
 pub(crate) async fn run(
     bench: &Bench,
     documents: usize,
     report: &mut Report,
 ) -> Result<(), Failed> {
-    let (mut groups, mut bare, mut applies) = (Vec::new(), Vec::new(), Vec::new());
-    for round in 0..bench.rounds_of(documents) {
-        bench.progress.say(&format!("R6  {documents} contacts, round {}", round.saturating_add(1)));
-        let stand = contacts(bench, &format!("r6-{documents}-{round}"), documents).await?;
-        let appends = documents.max(APPENDS_MIN);
-        let grouped = append_in_groups(&stand.folder.join("group"), appends, AT_ONCE).await?;
-        groups.push(per_second(appends, grouped));
-        let (url, token) = (format!("http://{}", stand.sandbox.address), token(&stand).await?);
-        let mut threads = Threads::default();
-        let cpu = threads.cpu("self")?;
-        make_contacts(&url, &token, documents, AT_ONCE).await?;
-        bare.push(threads.cpu("self")?.saturating_sub(cpu));
-        applies.push(apply(&stand)?);
-        clear(stand)?;
+    let Sides { bare, own, peers } = COMPARISON.run(bench, documents, report).await?;
+    let row = rates("R6 first apply, no latency, rate".to_owned(), documents, &own, &bare);
+    let met = Some(row.ratio >= RATE_HUNDREDTHS);
+    report.add(Row { wanted: "at least 0.50 of the bare loop", met, ..row });
+    let row = cpus("R6 first apply, no latency, CPU".to_owned(), documents, &own, &bare);
+    let met = Some(row.ratio <= CPU_HUNDREDTHS);
+    report.add(Row { wanted: "at most 4.00 x the bare loop", met, ..row });
+    for peer in peers {
+        let name = peer.maker.name();
+        report.add(rates(format!("R6 against {name}, rate"), documents, &own, &peer));
+        report.add(cpus(format!("R6 against {name}, CPU"), documents, &own, &peer));
     }
-    let group = Figure::of_costs(groups).median;
-    let own = Figure::of_rates(applies.iter().map(|cost| per_second(documents, cost.wall)));
-    let of_group = ratio(own.median, group);
-    report.add(Row {
-        goal: "R6 first apply, no latency, rate".to_owned(),
+    Ok(())
+}
+
+/// Returns the rate as a share of the other's, without a goal.
+fn rates(goal: String, documents: usize, own: &Side, other: &Side) -> Row {
+    let (own, other) = (own.rate(documents), other.rate(documents).median);
+    Row {
+        goal,
         count: documents,
         figure: own.shown(rate),
-        limit: rate(group),
-        ratio: of_group,
-        wanted: "at least 0.50 of append + fdatasync in groups",
-        met: Some(of_group >= RATE_HUNDREDTHS),
-    });
-    let (bare, own) =
-        (Figure::of_costs(bare).median, Figure::of_costs(applies.iter().map(|cost| cost.cpu)));
-    let cpu = times(own.median, bare);
-    report.add(Row {
-        goal: "R6 first apply, no latency, CPU".to_owned(),
+        limit: rate(other),
+        ratio: ratio(own.median, other),
+        wanted: "",
+        met: None,
+    }
+}
+
+/// Returns the CPU as a share of the other's, without a goal.
+fn cpus(goal: String, documents: usize, own: &Side, other: &Side) -> Row {
+    let (own, other) = (own.cpu(), other.cpu().median);
+    Row {
+        goal,
         count: documents,
         figure: own.shown(|cpu| us_each(cpu, documents)),
-        limit: us_each(bare, documents),
-        ratio: cpu,
-        wanted: "at most 6.00 x the bare loop",
-        met: Some(cpu <= CPU_HUNDREDTHS),
-    });
-    Ok(())
+        limit: us_each(other, documents),
+        ratio: times(own.median, other),
+        wanted: "",
+        met: None,
+    }
 }
