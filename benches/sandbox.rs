@@ -46,6 +46,10 @@ mod served;
 #[path = "sandbox/year.rs"]
 mod year;
 
+/// The program's own allocator: Y measures its code in this process.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "UPPER")]
