@@ -1,6 +1,6 @@
 //! Costs of reconciling, against limit programs that are measured in the same run.
 //!
-//! `cargo bench --bench reconcile -- [R1 … R7] [J1] [M1] [S1] [--documents 1000,10000,100000] [--rounds 5] [--json]`;
+//! `cargo bench --bench reconcile -- [R1 … R8] [J1] [M1] [S1] [--documents 1000,10000,100000] [--rounds 5] [--json]`;
 //! without a name, all. Figures are the median and the worst round; only the ratios are meaningful on another
 //! machine. A missed goal is printed with its figure, and an impossible measurement with the reason. One table at the
 //! end; progress on a terminal alone.
@@ -20,6 +20,8 @@ use crate::settled::Settled;
 
 #[path = "limits/bare_loop.rs"]
 mod bare_loop;
+#[path = "limits/bare_reads.rs"]
+mod bare_reads;
 #[path = "../examples/rig/connection.rs"]
 mod connection;
 #[path = "../examples/rig/control.rs"]
@@ -56,6 +58,8 @@ mod r5;
 mod r6;
 #[path = "reconcile/r7.rs"]
 mod r7;
+#[path = "reconcile/r8.rs"]
+mod r8;
 #[path = "../examples/rig/random.rs"]
 mod random;
 #[path = "reconcile/report.rs"]
@@ -76,10 +80,6 @@ mod typed;
 #[path = "limits/walk.rs"]
 mod walk;
 
-/// The largest size at which every goal is measured.
-const EVERY_GOAL_MAX: usize = 100_000;
-const TOO_MANY: &str = "above 100,000 documents only R1, R3, M1 and S1 are measured";
-
 /// The measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "UPPER")]
@@ -98,6 +98,8 @@ enum Goal {
     R6,
     /// CPU per resource, few against many.
     R7,
+    /// A plan that first reads the service.
+    R8,
     /// The journal's group commit.
     J1,
     /// Memory of the idle daemon.
@@ -170,6 +172,7 @@ async fn main() -> Result<ExitCode, Failed> {
         goals = Goal::value_variants().to_vec();
     }
     documents.sort_unstable();
+    std::fs::create_dir_all(&work)?;
     let peers = std::env::var_os("RECKON_PEERS").map(PathBuf::from);
     let bench = Bench { binary, peers, rounds, seed, work, progress: Progress::new() };
     let mut report = Report::of("documents");
@@ -194,9 +197,16 @@ fn shown(path: &Path) -> String {
 }
 
 impl Goal {
-    /// Returns true for a goal that is measured at every size.
-    fn is_of_any_size(self) -> bool {
-        [Self::R1, Self::R3, Self::J1, Self::M1, Self::S1].contains(&self)
+    /// Returns the reason why the goal is not measured at this size, if it is not.
+    fn too_large(self, documents: usize) -> Option<&'static str> {
+        let (most, why) = match self {
+            Self::R1 | Self::R3 | Self::J1 | Self::M1 | Self::S1 => return None,
+            Self::R2 | Self::R4 | Self::R5 | Self::R6 | Self::R7 => {
+                (100_000, "measured up to 100,000 documents")
+            }
+            Self::R8 => (10_000, "measured up to 10,000 documents"),
+        };
+        Some(why).filter(|_| documents > most)
     }
 
     /// Returns true for a goal that is measured over a settled tree.
@@ -263,10 +273,12 @@ async fn without_a_size(
 
 /// Returns the goals that are measured at this size, and reports the others.
 fn measured_at(documents: usize, goals: &[Goal], report: &mut Report) -> Vec<Goal> {
-    let is_measured = |goal: &Goal| documents <= EVERY_GOAL_MAX || goal.is_of_any_size();
-    let (measured, others): (Vec<_>, Vec<_>) = goals.iter().copied().partition(is_measured);
-    for goal in others {
-        report.skip(&format!("{goal:?} at {documents} documents"), TOO_MANY);
+    let mut measured = Vec::new();
+    for goal in goals.iter().copied() {
+        match goal.too_large(documents) {
+            Some(why) => report.skip(&format!("{goal:?} at {documents} documents"), why),
+            None => measured.push(goal),
+        }
     }
     measured
 }
@@ -291,6 +303,9 @@ async fn settled(
     }
     if goals.contains(&Goal::R7) {
         others.costs.push(r7::cost(bench, &settled).await?);
+    }
+    if goals.contains(&Goal::R8) {
+        r8::run(bench, &settled, report).await?;
     }
     if let Some(idle) = others.idle {
         m1_s1::run(bench, &settled, report, idle).await?;
