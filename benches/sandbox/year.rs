@@ -108,11 +108,11 @@ fn to_u128(number: usize) -> u128 {
     u128::try_from(number).unwrap_or(u128::MAX)
 }
 
-/// Formats the number of tried payments, where an oracle has counted them.
+/// Formats the number of collected payments, where an oracle has counted them.
 fn payments(expect: Option<&[Value]>) -> String {
-    let tried = |one: &Value| one.get("tried").and_then(Value::as_u64);
-    let sum = expect.map(|all| all.iter().filter_map(tried).fold(0, u64::saturating_add));
-    sum.map(|sum| format!(", {sum} payments")).unwrap_or_default()
+    let collected = |one: &Value| one.get("collected").and_then(Value::as_u64);
+    let sum = expect.map(|all| all.iter().filter_map(collected).fold(0, u64::saturating_add));
+    sum.map(|sum| format!(", {sum} payments collected")).unwrap_or_default()
 }
 
 fn passes(report: &mut Report, passed: Passed, expect: Option<&[Value]>) {
