@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use mimalloc::MiMalloc;
 
-/// Chosen by measurement: docs/design/performance.md, "The allocator".
+/// Chosen by measurement: docs/performance.md, "The allocator".
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
