@@ -10,7 +10,7 @@ use crate::engine::handles::task_result::{ListSeen, MerchantList, SweepResult, T
 use crate::engine::readers::compare::{ListRead, ListedObject};
 use crate::engine::readers::read::{ObjectAnswer, ReadFailure};
 use crate::engine::readers::{compare, read};
-use crate::kinds::register;
+use crate::kinds::register::{self, KINDS};
 use crate::kinds::remote::readback::ReadBack;
 use crate::model::record::Record;
 use crate::model::state::observed::Observed;
@@ -67,13 +67,13 @@ fn expected_objects(
     back: &'static ReadBack,
 ) -> EngineResult<BTreeMap<RemoteId, Key>> {
     let mut ours = BTreeMap::new();
-    shared.facts.each_observed(|key, known| {
-        let shown = read_back_of(&key, &known);
-        let same = shown.is_some_and(|shown| std::ptr::eq(shown, back));
-        let is_ours = same && known.exists && known.merchant == *merchant;
-        ours.extend(known.remote_id.filter(|_| is_ours).map(|id| (id, key)));
-        Ok(())
-    })?;
+    let is_back = |one: &&'static ReadBack| std::ptr::eq(*one, back);
+    for row in KINDS.iter().filter(|row| row.read_backs.iter().any(is_back)) {
+        for (key, known) in shared.facts.observed_of_merchant(row.name, merchant)? {
+            let is_shown = read_back_of(&key, &known).is_some_and(|shown| is_back(&shown));
+            ours.extend(known.remote_id.filter(|_| is_shown && known.exists).map(|id| (id, key)));
+        }
+    }
     Ok(ours)
 }
 

@@ -65,7 +65,7 @@ pub fn plan_object(
             let why = vanished_reason(have).unwrap_or_default().to_owned();
             StepDecision::blocked(Reason::Vanished(why)).with_changes(changes)
         }
-        Some(have) if changes.is_empty() => unchanged_step(have, context(), manifest, kind),
+        Some(have) if changes.is_empty() => unchanged_step(have, &context, manifest, kind),
         Some(have) => {
             let draft = changed_step(have, context(), changes, fields, kind);
             with_drift(have, manifest, draft)
@@ -128,14 +128,15 @@ fn work_or_reason(effect: Result<Effect, Reason>, reason: Reason) -> (Reason, Op
 /// comment in a label), the new one is noted without any call.
 fn unchanged_step(
     have: &Observed,
-    context: Result<EffectContext, Reason>,
+    context: &dyn Fn() -> Result<EffectContext, Reason>,
     manifest: &Manifest,
     kind: &ObjectEffects<'_>,
 ) -> StepDecision {
     let known = have.applied.as_ref().is_some_and(|applied| {
         applied.digest == manifest.digest && applied.deletion == manifest.annotations.deletion
     });
-    let work = context.ok().filter(|_| !known).map(|new| StepWork::Record(new.applied));
+    let new = if known { None } else { context().ok() };
+    let work = new.map(|new| StepWork::Record(new.applied));
     let unready = (kind.unready)(have);
     let ready = unready.is_none();
     let reason = unready.unwrap_or(Reason::Settled);

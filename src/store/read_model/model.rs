@@ -357,5 +357,5 @@ pub(crate) fn write<T: Serialize>(batch: &mut Batch, key: &[u8], value: &T) -> R
 }
 
 pub(crate) fn decode<T: DeserializeOwned>(key: &[u8], value: &[u8]) -> ReadResult<T> {
-    ciborium::from_reader(value).map_err(|error| ReadModelError::unreadable(key, error))
+    cbor4ii::serde::from_slice(value).map_err(|error| ReadModelError::unreadable(key, error))
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use memchr::memmem;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -189,6 +190,25 @@ impl ReadModel {
     pub fn observed_of(&self, kind: &str) -> ReadResult<Vec<(Key, Observed)>> {
         let entries = self.scan(&[OBSERVED.prefix(), kind.as_bytes(), b"/"].concat())?;
         entries.iter().map(|(key, value)| Ok((OBSERVED.parse(key)?, decode(key, value)?))).collect()
+    }
+
+    /// Returns the observed state of a merchant's resources of a kind. Entries that do not name the
+    /// merchant are not decoded.
+    pub fn observed_of_merchant(
+        &self,
+        kind: &str,
+        merchant: &Key,
+    ) -> ReadResult<Vec<(Key, Observed)>> {
+        let mut own = Vec::new();
+        let named = merchant.to_string();
+        let names = memmem::Finder::new(&named);
+        for (key, value) in self.scan(&[OBSERVED.prefix(), kind.as_bytes(), b"/"].concat())? {
+            if names.find(&value).is_some() {
+                own.push((OBSERVED.parse(&key)?, decode::<Observed>(&key, &value)?));
+            }
+        }
+        own.retain(|(_, known)| known.merchant == *merchant);
+        Ok(own)
     }
 
     /// Returns the present name of a resource, following at most [`MOVES_MAX`] moves.

@@ -239,7 +239,7 @@ impl<R: Clone, F: Fold<R>> WriterCore<R, F> {
 }
 
 pub fn decode(sequence: u64, body: &[u8]) -> StoreResult<Record> {
-    ciborium::from_reader(body)
+    cbor4ii::serde::from_slice(body)
         .map_err(|error| StoreError::Decode { sequence, why: error.to_string() })
 }
 
