@@ -20,6 +20,7 @@ pub mod money;
 pub mod outside_text;
 pub mod packed;
 pub mod page_style;
+pub mod parallel;
 pub mod schedule;
 pub mod secret;
 pub mod timers;

@@ -12,9 +12,9 @@ use std::path::PathBuf;
 
 use zeroize::Zeroizing;
 
+use crate::base::parallel::map_each;
 use crate::cli::context::open::Context;
 use crate::control::protocol::VERSION;
-use crate::spec::tree::files::map_each;
 use crate::spec::tree::loader::Loader;
 use crate::store::disk::directory::create_private;
 use crate::store::vault::key::{decrypt, encrypt};

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::base::folder::{PathError, Stat};
 use crate::base::id::Key;
+use crate::base::parallel::map_in_order;
 use crate::kinds::schema::kind::InspectedFile;
 use crate::model::issue::{Issue, PlacedIssue, ProblemCounts, Severity};
 use crate::spec::default_fields::DEFAULTS;
@@ -17,7 +18,6 @@ use crate::spec::text::decode::{BOM, DecodedText, Finding, decode};
 use crate::spec::text::mask::without_private_words;
 use crate::spec::text::source::split;
 use crate::spec::tree::defaults::OwnDefaults;
-use crate::spec::tree::files::map_in_order;
 use crate::spec::tree::roots::{OpenedRoots, SpecRoots};
 
 #[derive(Debug)]

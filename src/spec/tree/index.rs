@@ -6,7 +6,8 @@
 
 use crate::base::folder::Stat;
 use crate::base::hash::Digest;
-use crate::spec::tree::files::{WalkEntry, map_in_order};
+use crate::base::parallel::map_in_order;
+use crate::spec::tree::files::WalkEntry;
 use crate::spec::tree::roots::SpecRoots;
 
 const MAGIC: [u8; 5] = *b"rkix\x01";

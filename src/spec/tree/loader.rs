@@ -21,6 +21,7 @@ use std::sync::{Arc, OnceLock};
 use crate::base::folder::Stat;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
+use crate::base::parallel::map_each;
 use crate::kinds::schema::kind::Stamp;
 use crate::model::manifest::{Desired, TreeState};
 use crate::spec::document::ReadContext;
@@ -28,7 +29,7 @@ use crate::spec::tree::defaults::TreeDefaults;
 use crate::spec::tree::file::{
     DocumentSpot, FileReading, FileRequest, LinkIssue, SpecFile, read_all,
 };
-use crate::spec::tree::files::{Listing, SourceProblem, map_each};
+use crate::spec::tree::files::{Listing, SourceProblem};
 use crate::spec::tree::index::{IndexEntry, SpecIndex, TICK_NS, digest_of};
 use crate::spec::tree::links::Graph;
 use crate::spec::tree::parsed;
