@@ -3,7 +3,7 @@
 //! the date, such as the health of a card that expires, and with the service's answers about a
 //! merchant's accounts.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::base::id::{Key, Mode};
 use crate::model::change::PlannedAction;
@@ -131,21 +131,42 @@ impl PlanTotals {
 /// A cycle, which files cannot hold, would be cut at its first member.
 pub(crate) fn in_dependency_order(
     keys: impl IntoIterator<Item = Key>,
-    needs: &BTreeMap<Key, Box<[Key]>>,
+    needs: &HashMap<Key, Box<[Key]>>,
 ) -> Vec<Key> {
     let keys: BTreeSet<Key> = keys.into_iter().collect();
-    let mut walk = DependencyWalk { keys: &keys, needs, seen: BTreeSet::new(), order: Vec::new() };
+    let mut walk = DependencyWalk { keys: &keys, needs, seen: HashSet::new(), order: Vec::new() };
     for key in &keys {
         walk.visit(key);
     }
     walk.order
 }
 
+/// Splits keys in dependency order into parts, none of whose keys needs another one of its part. A part
+/// follows all parts that it needs.
+pub(crate) fn independent_parts<'k>(
+    order: &'k [Key],
+    needs: &HashMap<Key, Box<[Key]>>,
+) -> Vec<Vec<&'k Key>> {
+    let mut part_of: HashMap<&Key, usize> = HashMap::with_capacity(order.len());
+    let mut parts: Vec<Vec<&Key>> = Vec::new();
+    for key in order {
+        let needed = needs.get(key).into_iter().flatten();
+        let number = needed.filter_map(|need| part_of.get(need)).max();
+        let number = number.map_or(0, |number| number.saturating_add(1));
+        part_of.insert(key, number);
+        match parts.get_mut(number) {
+            Some(part) => part.push(key),
+            None => parts.push(vec![key]),
+        }
+    }
+    parts
+}
+
 /// A walk over the keys, deepest need first.
 struct DependencyWalk<'a> {
     keys: &'a BTreeSet<Key>,
-    needs: &'a BTreeMap<Key, Box<[Key]>>,
-    seen: BTreeSet<&'a Key>,
+    needs: &'a HashMap<Key, Box<[Key]>>,
+    seen: HashSet<&'a Key>,
     order: Vec<Key>,
 }
 
@@ -228,7 +249,7 @@ mod tests {
 
     #[test]
     fn what_is_needed_comes_first_whatever_the_names() {
-        let needs = BTreeMap::from([
+        let needs = HashMap::from([
             (key("A/a"), Box::from([key("Z/z")])),
             (key("Z/z"), Box::from([key("M/m"), key("Q/not-asked")])),
         ]);
@@ -239,7 +260,7 @@ mod tests {
     /// Returns the order of these keys, each of which needs some others.
     fn order(edges: &[(&str, &[&str])]) -> Vec<String> {
         let needs = edges.iter().map(|(of, needs)| (key(of), needs.iter().map(|of| key(of))));
-        let needs: BTreeMap<Key, Box<[Key]>> =
+        let needs: HashMap<Key, Box<[Key]>> =
             needs.map(|(of, needs)| (of, needs.collect())).collect();
         in_dependency_order(needs.keys().cloned(), &needs).iter().map(Key::short).collect()
     }
@@ -258,6 +279,24 @@ mod tests {
         assert_eq!(order(&[("C/c", &[]), ("A/a", &[]), ("B/b", &[])]), ["A/a", "B/b", "C/c"]);
         let cycle = order(&[("A/a", &["B/b"]), ("B/b", &["A/a"]), ("C/c", &["C/c"])]);
         assert_eq!(cycle, ["B/b", "A/a", "C/c"]);
+    }
+
+    #[test]
+    fn parts_follow_what_they_need_and_hold_no_key_that_needs_another_of_them() {
+        let key = |text: &str| -> Key { text.parse().unwrap() };
+        let needs = |texts: &[&str]| -> Box<[Key]> { texts.iter().map(|text| key(text)).collect() };
+        let needs = HashMap::from([
+            (key("B/b"), needs(&["M/m"])),
+            (key("C/c"), needs(&["M/m", "B/b"])),
+            (key("D/d"), needs(&["M/m", "X/not-asked"])),
+        ]);
+        let order = in_dependency_order(["A/a", "B/b", "C/c", "D/d", "M/m"].map(key), &needs);
+        let parts = independent_parts(&order, &needs);
+        let texts = parts.iter().map(|part| part.iter().map(|key| key.short()).collect::<Vec<_>>());
+        assert_eq!(
+            texts.collect::<Vec<_>>(),
+            [vec!["A/a", "M/m"], vec!["B/b", "D/d"], vec!["C/c"]]
+        );
     }
 
     #[test]

@@ -10,12 +10,13 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
 use crate::base::id::Key;
+use crate::base::parallel::map_in_order;
 use crate::base::timers::{Timers, count_visits};
 use crate::kinds::planning::step::{PlanningView, StepCx, merchant_of};
 use crate::kinds::register;
@@ -32,6 +33,11 @@ use crate::plan::prune_state::{PruneState, set_member};
 use crate::plan::removal::is_dated;
 use crate::plan::state_view::{PlannerSettings, StateView, needs};
 use crate::plan::step;
+
+/// From this number of steps on, several are computed at once.
+const PARALLEL_MIN: usize = 1024;
+/// Number of complete steps that are in memory at once.
+const PART_MAX: usize = 4096;
 
 /// All steps, kept up to date. The planner stores the frequently read parts; it recomputes field
 /// changes and work on request, so that a hundred thousand steps fit into memory.
@@ -51,8 +57,8 @@ pub struct Planner {
     pub(crate) pending_moves: BTreeSet<Key>,
     /// Number of removals since this planner began, by kind of removal.
     pub(crate) removal_counts: BTreeMap<Removal, usize>,
-    needs: BTreeMap<Key, Box<[Key]>>,
-    users: BTreeMap<Key, BTreeSet<Key>>,
+    needs: HashMap<Key, Box<[Key]>>,
+    users: HashMap<Key, BTreeSet<Key>>,
     /// Resources that were suspended, by a person or by their document, when their step was made.
     pub(crate) suspended: BTreeSet<Key>,
     pub(crate) totals: PlanTotals,
@@ -73,8 +79,8 @@ impl Planner {
             prune_state: PruneState::default(),
             pending_moves: BTreeSet::new(),
             removal_counts: BTreeMap::new(),
-            needs: BTreeMap::new(),
-            users: BTreeMap::new(),
+            needs: HashMap::new(),
+            users: HashMap::new(),
             suspended: BTreeSet::new(),
             totals: PlanTotals::default(),
             standings: Standings::default(),
@@ -103,11 +109,24 @@ impl Planner {
         }
         let mut made = self.with_users(&keys);
         made.extend(keys.iter().flat_map(|key| self.prune_state.holders(key)));
-        for key in incremental::in_dependency_order(made.iter().cloned(), &self.needs) {
-            self.recompute_step(world, &key);
+        let order = incremental::in_dependency_order(made.iter().cloned(), &self.needs);
+        if order.len() < PARALLEL_MIN {
+            order.iter().for_each(|key| self.recompute_step(world, key));
+        } else {
+            for part in incremental::independent_parts(&order, &self.needs) {
+                part.chunks(PART_MAX).for_each(|part| self.recompute_part(world, part));
+            }
         }
         self.recompute_guarded(world, &mut made);
         made
+    }
+
+    /// Recomputes steps none of which depends on another one, several at once.
+    fn recompute_part(&mut self, world: &dyn StateView, keys: &[&Key]) {
+        let steps = map_in_order(keys, |key| self.full_step(world, key));
+        for (key, step) in keys.iter().zip(steps) {
+            self.store_step(world, key, step);
+        }
     }
 
     /// Returns these keys and all their dependants, direct and indirect.
@@ -142,9 +161,14 @@ impl Planner {
     }
 
     pub(crate) fn recompute_step(&mut self, world: &dyn StateView, key: &Key) {
+        let step = self.full_step(world, key);
+        self.store_step(world, key, step);
+    }
+
+    /// Replaces a step by a new one; stores its frequently read parts.
+    fn store_step(&mut self, world: &dyn StateView, key: &Key, after: Option<Step>) {
         count_visits(1);
         let before = self.steps.get(key).cloned();
-        let after = self.full_step(world, key);
         self.totals.replace(before.as_deref(), after.as_ref());
         let standings = [before.as_deref(), after.as_ref()].map(|step| step.map(Step::standing));
         let [was, is] = standings;

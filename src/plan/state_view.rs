@@ -29,7 +29,7 @@ pub struct PlannerSettings {
     pub prune: PruneGuards,
 }
 
-pub trait StateView {
+pub trait StateView: Sync {
     fn desired(&self) -> &Desired;
     fn observed(&self, key: &Key) -> Option<Arc<Observed>>;
     fn open_intent(&self, key: &Key) -> Option<Arc<OpenIntent>>;

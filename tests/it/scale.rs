@@ -1,8 +1,8 @@
 //! The cost of a step does not depend on the number of other resources. It is counted, not timed.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use chrono::{DateTime, Utc};
 
@@ -37,7 +37,7 @@ fn tree(pairs: usize) -> String {
 /// A tree of which the service has nothing; it counts the planner's queries.
 struct Counted {
     loader: Loader,
-    asked: Cell<usize>,
+    asked: AtomicUsize,
 }
 
 impl Counted {
@@ -56,18 +56,18 @@ impl Counted {
         let mut loader = Loader::new(folder.path(), "specs", ReadContext { kinds: KINDS, check });
         loader.load_all();
         assert_eq!(loader.desired().manifests.len(), 1 + 2 * pairs);
-        Self { loader, asked: Cell::new(0) }
+        Self { loader, asked: AtomicUsize::new(0) }
     }
 
     /// Returns the result of this work, and the number of its queries.
     fn count<T>(&self, work: impl FnOnce(&Self) -> T) -> (T, usize) {
-        self.asked.set(0);
+        self.asked.store(0, Relaxed);
         let done = work(self);
-        (done, self.asked.get())
+        (done, self.asked.load(Relaxed))
     }
 
     fn ask(&self) {
-        self.asked.set(self.asked.get() + 1);
+        self.asked.fetch_add(1, Relaxed);
     }
 }
 

@@ -13,7 +13,7 @@ use crate::model::issue::{Issue, PlacedIssue, TreeProblems};
 use crate::model::manifest::{Desired, Provenance};
 use crate::spec::tree::loader::Loader;
 
-pub trait SpecSource: Send {
+pub trait SpecSource: Send + Sync {
     fn desired(&self) -> Arc<Desired>;
     /// Reads these files, or all if there are none; returns the resources that may have changed.
     fn reload(&mut self, paths: &[PathBuf]) -> BTreeSet<Key>;

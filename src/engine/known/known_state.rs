@@ -42,7 +42,7 @@ pub struct KnownState {
     pub(crate) files: SpecFiles,
     facts: ReadModel,
     clock: SharedClock,
-    observed: BTreeMap<Key, StoredObserved>,
+    observed: HashMap<Key, StoredObserved>,
     recent: Mutex<HashMap<Key, Arc<Observed>>>,
     open: BTreeMap<Key, Arc<OpenIntent>>,
     guard: Option<Arc<SpendBudget>>,
@@ -62,7 +62,7 @@ impl KnownState {
         specs: Box<dyn SpecSource>,
         clock: SharedClock,
     ) -> Result<Self, ReadModelError> {
-        let mut observed = BTreeMap::new();
+        let mut observed = HashMap::new();
         facts.each_stored(|key, stored| drop(observed.insert(key, stored)))?;
         let open = facts.open_intents()?.into_iter();
         let open = open.map(|open| (open.intent.key.clone(), Arc::new(open))).collect();
@@ -251,7 +251,9 @@ impl StateView for KnownState {
 
     fn known_keys(&self) -> Vec<Key> {
         let keys = self.observed.keys().chain(self.open.keys());
-        keys.inspect(|_| count_visits(1)).cloned().collect()
+        let mut keys: Vec<Key> = keys.inspect(|_| count_visits(1)).cloned().collect();
+        keys.sort_unstable();
+        keys
     }
 }
 

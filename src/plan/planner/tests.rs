@@ -1,10 +1,10 @@
 //! The planner by itself: documents and facts in, steps out. One rig, and tables over it.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::base::hash::Digest;
@@ -62,7 +62,7 @@ struct Known {
     unsure: Option<String>,
     over: Option<LimitExceeded>,
     /// The spend requests that limits received, with the digests of the documents.
-    asked: RefCell<Vec<(SpendRequest, Digest)>>,
+    asked: Mutex<Vec<(SpendRequest, Digest)>>,
     now: DateTime<Utc>,
 }
 
@@ -104,7 +104,7 @@ impl StateView for Known {
         wish: &SpendRequest,
         rest: &dyn Fn() -> Digest,
     ) -> Option<LimitExceeded> {
-        self.asked.borrow_mut().push((wish.clone(), rest()));
+        self.asked.lock().push((wish.clone(), rest()));
         self.over.clone()
     }
 }
@@ -157,7 +157,7 @@ impl Rig {
             suspensions: BTreeMap::new(),
             unsure: None,
             over: None,
-            asked: RefCell::default(),
+            asked: Mutex::default(),
             now: at(NOW),
         };
         let mut rig = Self { known, planner: Planner::new(settings) };

@@ -3,7 +3,7 @@
 //! A pure graph of keys. Guarantee: [`Graph::affected_groups`] returns every key whose verdict may differ
 //! after a change of the given ones, dependencies before dependants, members of a cycle together.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::base::id::Key;
 use crate::model::issue::{Issue, Path};
@@ -14,6 +14,12 @@ use crate::model::manifest::PackedManifest;
 pub struct DocumentLink {
     pub path: Path,
     pub target: Key,
+}
+
+/// Returns what a manifest refers to and depends on.
+pub fn link_targets(manifest: &PackedManifest) -> impl Iterator<Item = &Key> + Clone {
+    let references = manifest.references.iter().map(|reference| &reference.key);
+    references.chain(&manifest.annotations.depends_on)
 }
 
 /// Returns the references of a manifest and its `depends-on`, in this order.
@@ -34,14 +40,16 @@ pub fn links(manifest: &PackedManifest) -> Vec<DocumentLink> {
 #[derive(Debug, Clone, Default)]
 pub struct Graph {
     /// In order. A document has a few: a list takes less memory than a set.
-    targets: BTreeMap<Key, Vec<Key>>,
-    dependants: BTreeMap<Key, BTreeSet<Key>>,
+    targets: HashMap<Key, Box<[Key]>>,
+    dependants: HashMap<Key, BTreeSet<Key>>,
 }
 
 impl Graph {
-    pub fn set(&mut self, key: &Key, targets: BTreeSet<Key>) {
+    pub fn set(&mut self, key: &Key, mut targets: Vec<Key>) {
+        targets.sort_unstable();
+        targets.dedup();
         let before = self.targets.remove(key).unwrap_or_default();
-        for gone in before.iter().filter(|key| !targets.contains(key)) {
+        for gone in before.iter().filter(|key| targets.binary_search(key).is_err()) {
             if let Some(dependants) = self.dependants.get_mut(gone) {
                 dependants.remove(key);
                 if dependants.is_empty() {
@@ -53,25 +61,25 @@ impl Graph {
             self.dependants.entry(new.clone()).or_default().insert(key.clone());
         }
         if !targets.is_empty() {
-            self.targets.insert(key.clone(), targets.into_iter().collect());
+            self.targets.insert(key.clone(), targets.into_boxed_slice());
         }
     }
 
     /// Returns the keys and all their dependants, in groups. A group of several keys, or of one
     /// that refers to itself, is a cycle. Every group follows the groups to which it refers.
     pub fn affected_groups(&self, touched: &BTreeSet<Key>) -> Vec<Vec<Key>> {
-        let mut reached: BTreeSet<&Key> = touched.iter().collect();
-        let mut queue: Vec<&Key> = touched.iter().collect();
-        while let Some(key) = queue.pop() {
-            for dependant in self.dependants.get(key).into_iter().flatten() {
-                if reached.insert(dependant) {
-                    queue.push(dependant);
-                }
-            }
+        let mut begins: Vec<&Key> = touched.iter().collect();
+        let mut reached: HashSet<&Key> = begins.iter().copied().collect();
+        let mut next: usize = 0;
+        while let Some(key) = begins.get(next).copied() {
+            next = next.saturating_add(1);
+            let dependants = self.dependants.get(key).into_iter().flatten();
+            begins.extend(dependants.filter(|dependant| reached.insert(dependant)));
         }
         let (order, low) = (HashMap::new(), HashMap::new());
-        let (open, is_open, groups) = (Vec::new(), BTreeSet::new(), Vec::new());
-        Tarjan { graph: self, reached: &reached, order, low, open, is_open, groups }.run()
+        let (open, is_open, groups) = (Vec::new(), HashSet::new(), Vec::new());
+        let walk = Tarjan { graph: self, reached: &reached, order, low, open, is_open, groups };
+        walk.run(&begins)
     }
 
     /// Returns whether a group from `affected` is a cycle.
@@ -86,11 +94,11 @@ impl Graph {
 /// Tarjan's strongly connected components without recursion, over the reached keys.
 struct Tarjan<'a> {
     graph: &'a Graph,
-    reached: &'a BTreeSet<&'a Key>,
+    reached: &'a HashSet<&'a Key>,
     order: HashMap<&'a Key, usize>,
     low: HashMap<&'a Key, usize>,
     open: Vec<&'a Key>,
-    is_open: BTreeSet<&'a Key>,
+    is_open: HashSet<&'a Key>,
     groups: Vec<Vec<Key>>,
 }
 
@@ -101,9 +109,8 @@ struct Visit<'a> {
 }
 
 impl<'a> Tarjan<'a> {
-    fn run(mut self) -> Vec<Vec<Key>> {
-        let reached = self.reached;
-        for key in reached {
+    fn run(mut self, begins: &[&'a Key]) -> Vec<Vec<Key>> {
+        for key in begins {
             if !self.order.contains_key(key) {
                 self.visit_from(key);
             }
@@ -249,18 +256,18 @@ mod tests {
         for touched in ["a", "b", "c"] {
             assert_eq!(affected(&graph, &[touched]), ["a+b+c", "d"]);
         }
-        graph.set(&key("c"), BTreeSet::new());
-        assert_eq!(affected(&graph, &["c"]), ["c", "b", "a", "d"]);
-        graph.set(&key("s"), BTreeSet::from([key("s")]));
+        graph.set(&key("c"), Vec::new());
+        assert_eq!(affected(&graph, &["c"]), ["c", "b", "d", "a"]);
+        graph.set(&key("s"), vec![key("s")]);
         assert!(graph.is_cycle(&[key("s")]));
     }
 
     proptest! {
         #[test]
         fn groups_come_in_order_of_need(edges in prop::collection::vec((0_u8..9, 0_u8..9), 0..20)) {
-            let mut targets: BTreeMap<u8, BTreeSet<Key>> = BTreeMap::new();
+            let mut targets: HashMap<u8, Vec<Key>> = HashMap::new();
             for (from, to) in edges {
-                targets.entry(from).or_default().insert(key(&format!("k{to}")));
+                targets.entry(from).or_default().push(key(&format!("k{to}")));
             }
             let mut graph = Graph::default();
             for (from, to) in &targets {

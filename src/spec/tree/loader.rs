@@ -186,8 +186,13 @@ impl Loader {
         let mut before: Vec<Listing> = below.iter().map(|path| self.roots.list(path)).collect();
         let mut settled = false;
         for _ in 0..ROUNDS_MAX {
+            let mut changed = false;
             for (path, listing) in below.iter().zip(&before) {
-                self.apply_listing(path, listing, believe, &mut touched);
+                changed |= self.apply_listing(path, listing, believe, &mut touched);
+            }
+            if !changed {
+                settled = true;
+                break;
             }
             let after: Vec<Listing> = below.iter().map(|path| self.roots.list(path)).collect();
             settled = after == before;
@@ -202,19 +207,19 @@ impl Loader {
         self.update_verdicts(&touched)
     }
 
+    /// Returns whether anything differed from what was known, so that it may still be changing.
     fn apply_listing(
         &mut self,
         below: &str,
         listing: &Listing,
         believe: ChangeEvidence,
         touched: &mut BTreeSet<Key>,
-    ) {
+    ) -> bool {
         self.source_problems.retain(|path, _| !is_below(path, below));
         self.source_problems.extend(listing.problems.clone());
-        let known: Vec<Arc<str>> = self.known_paths(below);
-        for path in known.iter().filter(|path| !listing.files.contains_key(&***path)) {
-            self.replace(path, None, touched);
-        }
+        let mut gone: Vec<Arc<str>> = self.known_paths(below);
+        gone.retain(|path| !listing.files.contains_key(&**path));
+        gone.iter().for_each(|path| self.replace(path, None, touched));
         let changed = |(path, stat): &(&String, &Stat)| {
             let known = self.files.get(path.as_str());
             let changed = |file: &SpecFile| file.stat != **stat || self.names_changed(file);
@@ -223,11 +228,13 @@ impl Loader {
         let changed: Vec<_> = listing.files.iter().filter(changed).collect();
         let wanted: Vec<_> =
             changed.iter().map(|(path, stat)| self.file_request(path, **stat)).collect();
+        let is_same = gone.is_empty() && wanted.is_empty() && listing.problems.is_empty();
         let readings = read_all(&self.cx, &self.roots, &wanted);
         for ((path, stat), reading) in changed.into_iter().zip(readings) {
             self.apply_reading(path, *stat, reading, touched);
         }
         self.read_with_new_defaults(touched);
+        !is_same
     }
 
     /// Reads the files again whose documents now get other values from `Defaults`.

@@ -8,7 +8,9 @@ use crate::model::issue::{Issue, Path, Related, Severity};
 use crate::model::manifest::{Desired, PackedManifest};
 use crate::spec::document::ParsedDocument;
 use crate::spec::tree::file::{DocumentSpot, LinkIssue};
-use crate::spec::tree::links::{DocumentLink, cycle_issue, duplicate_issue, links, missing_issue};
+use crate::spec::tree::links::{
+    DocumentLink, cycle_issue, duplicate_issue, link_targets, links, missing_issue,
+};
 use crate::spec::tree::loader::{LoadChange, Loader};
 
 /// The entry of a key in `desired`: its manifest, and whether it is broken.
@@ -23,8 +25,8 @@ impl Loader {
                 self.by_key.remove(key);
             }
             let manifests = self.documents_of(key).flat_map(|(_, document)| &document.manifest);
-            let targets = manifests.flat_map(|manifest| links(manifest)).map(|link| link.target);
-            self.graph.set(key, targets.collect());
+            let targets = manifests.flat_map(|manifest| link_targets(manifest)).cloned().collect();
+            self.graph.set(key, targets);
             let documents = self.documents_of(key);
             let has = documents
                 .filter_map(|(spot, document)| Some((document.unique_field?, spot.clone())))
@@ -37,9 +39,9 @@ impl Loader {
         for group in self.graph.affected_groups(&concerned) {
             let circle: &[Key] = if self.graph.is_cycle(&group) { &group } else { &[] };
             for key in &group {
-                let before = self.key_state(key);
+                let before = self.take_state(key);
                 self.update_verdict(key, circle);
-                if self.key_state(key) != before {
+                if !self.has_state(key, &before) {
                     change.touched.insert(key.clone());
                 }
             }
@@ -51,9 +53,16 @@ impl Loader {
         change
     }
 
-    fn key_state(&self, key: &Key) -> KeyState {
+    /// Removes the verdict of a key, and returns it.
+    fn take_state(&mut self, key: &Key) -> KeyState {
+        let Desired { manifests, broken, tree_state: _, recent: _ } =
+            Arc::make_mut(&mut self.desired);
+        (manifests.remove(key), broken.remove(key))
+    }
+
+    fn has_state(&self, key: &Key, (manifest, is_broken): &KeyState) -> bool {
         let Desired { manifests, broken, tree_state: _, recent: _ } = &*self.desired;
-        (manifests.get(key).cloned(), broken.contains(key))
+        manifests.get(key) == manifest.as_ref() && broken.contains(key) == *is_broken
     }
 
     pub(crate) fn documents_of(
@@ -68,18 +77,17 @@ impl Loader {
 
     fn update_verdict(&mut self, key: &Key, circle: &[Key]) {
         self.link_issues.remove(key);
-        let desired = Arc::make_mut(&mut self.desired);
-        desired.manifests.remove(key);
-        desired.broken.remove(key);
         let mut issues: Vec<LinkIssue> = self.duplicates(key);
         let mut blocked = !circle.is_empty();
         let mut found = None;
         for (spot, document) in self.documents_of(key) {
-            let links: Vec<DocumentLink> =
-                document.manifest.iter().flat_map(|found| links(found)).collect();
             blocked |= !document.is_good();
-            blocked |= links.iter().any(|link| self.desired.broken.contains(&link.target));
-            issues.extend(self.unmet_links(spot, &links, circle));
+            let mut targets = document.manifest.iter().flat_map(|found| link_targets(found));
+            blocked |= targets.clone().any(|target| self.desired.broken.contains(target));
+            if !circle.is_empty() || targets.any(|target| !self.by_key.contains_key(target)) {
+                let links = document.manifest.iter().flat_map(|found| links(found));
+                issues.extend(self.unmet_links(spot, &links.collect::<Vec<_>>(), circle));
+            }
             let unique = document.unique_field;
             let taken = unique.and_then(|field| self.unique_fields.issue(field, key, spot));
             issues.extend(taken.map(|issue| LinkIssue::new(spot, issue)));

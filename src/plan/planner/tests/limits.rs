@@ -12,9 +12,9 @@ const CLUB: &str = "RecurringCharge/club";
 
 /// Returns the requests that limits receive while this step is computed.
 fn asked(rig: &mut Rig, name: &str) -> Vec<(SpendRequest, Digest)> {
-    rig.known.asked.borrow_mut().clear();
+    rig.known.asked.lock().clear();
     rig.touch(&[name]);
-    rig.known.asked.take()
+    std::mem::take(&mut *rig.known.asked.lock())
 }
 
 /// Returns a rig in which the charge is not on the service yet.
