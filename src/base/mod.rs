@@ -21,6 +21,7 @@ pub mod outside_text;
 pub mod packed;
 pub mod page_style;
 pub mod parallel;
+pub mod recent;
 pub mod schedule;
 pub mod secret;
 pub mod timers;

@@ -1,7 +1,7 @@
 //! One YAML document (spec, annotations, references, place), the revision at which it was read, and
 //! the desired state: all valid documents, and whether pruning is allowed.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::base::hash::Digest;
 use crate::base::id::{Key, RemoteId};
 use crate::base::packed::Packed;
+use crate::base::recent::Recent;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct DocumentPlace {
@@ -163,12 +164,18 @@ impl Desired {
     }
 }
 
-/// Most manifests that stay unpacked.
+/// Half the number of manifests that stay unpacked.
 const RECENT_MAX: usize = 256;
 
 /// The manifests that were read last, unpacked: a merchant is read for each of its resources.
-#[derive(Debug, Clone, Default)]
-pub struct RecentManifests(Arc<Mutex<HashMap<Key, RecentManifest>>>);
+#[derive(Debug, Clone)]
+pub struct RecentManifests(Arc<Mutex<Recent<Key, RecentManifest>>>);
+
+impl Default for RecentManifests {
+    fn default() -> Self {
+        Self(Arc::new(Mutex::new(Recent::new(RECENT_MAX))))
+    }
+}
 
 #[derive(Debug)]
 struct RecentManifest {
@@ -179,17 +186,13 @@ struct RecentManifest {
 
 impl RecentManifests {
     fn unpack(&self, packed: &Arc<PackedManifest>) -> Arc<Manifest> {
-        let mut recent = self.0.lock();
-        let known = recent.get(&packed.key).filter(|known| Arc::ptr_eq(&known.packed, packed));
-        if let Some(known) = known {
+        let is_same = |known: &&RecentManifest| Arc::ptr_eq(&known.packed, packed);
+        if let Some(known) = self.0.lock().get(&packed.key).filter(is_same) {
             return known.unpacked.clone();
-        }
-        if recent.len() >= RECENT_MAX {
-            recent.clear();
         }
         let unpacked = Arc::new(packed.unpack());
         let known = RecentManifest { packed: packed.clone(), unpacked: unpacked.clone() };
-        recent.insert(packed.key.clone(), known);
+        self.0.lock().insert(packed.key.clone(), known);
         unpacked
     }
 }
@@ -230,13 +233,13 @@ mod tests {
     #[test]
     fn only_some_manifests_stay_unpacked() {
         let mut desired = Desired::default();
-        for number in 0..RECENT_MAX * 2 {
+        for number in 0..RECENT_MAX * 4 {
             let manifest = packed(&format!("Contact/c{number}"), "text");
             desired.manifests.insert(manifest.key.clone(), manifest);
         }
         for key in desired.manifests.keys() {
             assert!(desired.manifest(key).is_some());
         }
-        assert!(desired.recent.0.lock().len() <= RECENT_MAX);
+        assert!(desired.recent.0.lock().len() <= RECENT_MAX * 2);
     }
 }

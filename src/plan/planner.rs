@@ -36,8 +36,8 @@ use crate::plan::step;
 
 /// From this number of steps on, several are computed at once.
 const PARALLEL_MIN: usize = 1024;
-/// Number of complete steps that are in memory at once.
-const PART_MAX: usize = 4096;
+/// Number of complete steps that are in memory at once, few enough that what was decoded for them still is.
+const PART_MAX: usize = 256;
 
 /// All steps, kept up to date. The planner stores the frequently read parts; it recomputes field
 /// changes and work on request, so that a hundred thousand steps fit into memory.

@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use crate::base::clock::SharedClock;
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
+use crate::base::recent::Recent;
 use crate::base::timers::{Timers, count_visits};
 use crate::client::gate::Urgency;
 use crate::engine::handles::access::CredentialSource;
@@ -31,7 +32,7 @@ use crate::plan::state_view::StateView;
 use crate::store::read_model::model::{ReadModel, ReadModelError};
 use crate::store::read_model::resources::StoredObserved;
 
-/// Number of decoded facts kept in memory: merchants are needed for each of their resources.
+/// Half the number of decoded facts kept in memory: merchants are needed for each of their resources.
 const RECENT_MAX: usize = 256;
 
 /// Desired state and facts. Every fact is read from the fold; a failed read stops the engine, since
@@ -43,7 +44,7 @@ pub struct KnownState {
     facts: ReadModel,
     clock: SharedClock,
     observed: HashMap<Key, StoredObserved>,
-    recent: Mutex<HashMap<Key, Arc<Observed>>>,
+    recent: Mutex<Recent<Key, Arc<Observed>>>,
     open: BTreeMap<Key, Arc<OpenIntent>>,
     guard: Option<Arc<SpendBudget>>,
     cautious_start: bool,
@@ -71,7 +72,7 @@ impl KnownState {
             facts: facts.clone(),
             clock,
             observed,
-            recent: Mutex::default(),
+            recent: Mutex::new(Recent::new(RECENT_MAX)),
             open,
             guard: None,
             cautious_start: false,
@@ -202,11 +203,7 @@ impl StateView for KnownState {
         }
         let stored = self.observed.get(key)?;
         let known = Arc::new(stored.read(key).unwrap_or_else(|error| unreadable(key, &error)));
-        let mut recent = self.recent.lock();
-        if recent.len() >= RECENT_MAX {
-            recent.clear();
-        }
-        recent.insert(key.clone(), known.clone());
+        self.recent.lock().insert(key.clone(), known.clone());
         Some(known)
     }
 

@@ -10,14 +10,15 @@
 //! Guarantees: those of every index. An applied batch is visible at once. The index behind holds a
 //! whole number of batches, in their order.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::mem;
 use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 
-use super::ordered::{Batch, Index, IndexResult, KeyValue, ScanResult, range};
+use crate::base::recent::Recent;
+use crate::store::index::ordered::{Batch, Index, IndexResult, KeyValue, ScanResult, range};
 
 /// Number of changes that are passed on together. sled frees what a batch replaced only after the
 /// batch: 8,192 changes at once took twenty times the memory of 256, and more time.
@@ -183,38 +184,29 @@ const GENERATION_MAX: usize = 1024;
 const VALUE_BYTES_MAX: usize = 2 << 10;
 
 /// Keys with their values, or known to have none.
-#[derive(Debug, Default)]
-pub(crate) struct ReadCache {
-    young: HashMap<Vec<u8>, Option<Vec<u8>>>,
-    old: HashMap<Vec<u8>, Option<Vec<u8>>>,
+#[derive(Debug)]
+pub(crate) struct ReadCache(Recent<Vec<u8>, Option<Vec<u8>>>);
+
+impl Default for ReadCache {
+    fn default() -> Self {
+        Self(Recent::new(GENERATION_MAX))
+    }
 }
 
 impl ReadCache {
     /// Returns the cached value of a key; the inner `None` means that the key has no value.
     pub(crate) fn get(&mut self, key: &[u8]) -> Option<&Option<Vec<u8>>> {
-        if !self.young.contains_key(key) {
-            let (key, value) = self.old.remove_entry(key)?;
-            self.keep(key, value);
-        }
-        self.young.get(key)
+        self.0.get(key)
     }
 
     pub(crate) fn insert(&mut self, key: &[u8], value: Option<&[u8]>) {
         if value.is_none_or(|value| value.len() <= VALUE_BYTES_MAX) {
-            self.keep(key.to_owned(), value.map(<[u8]>::to_vec));
+            self.0.insert(key.to_owned(), value.map(<[u8]>::to_vec));
         }
     }
 
     pub(crate) fn remove(&mut self, key: &[u8]) {
-        self.young.remove(key);
-        self.old.remove(key);
-    }
-
-    fn keep(&mut self, key: Vec<u8>, value: Option<Vec<u8>>) {
-        if self.young.len() >= GENERATION_MAX {
-            self.old = mem::take(&mut self.young);
-        }
-        self.young.insert(key, value);
+        self.0.remove(key);
     }
 }
 
@@ -232,7 +224,7 @@ mod tests {
         }
         assert_eq!(recent.get(b"0"), None);
         assert_eq!(recent.get((10 * GENERATION_MAX - 1).to_string().as_bytes()), Some(&None));
-        assert!(recent.young.len() + recent.old.len() <= 2 * GENERATION_MAX);
+        assert!(recent.0.len() <= 2 * GENERATION_MAX);
     }
 
     #[test]
