@@ -111,7 +111,9 @@ impl Planner {
         made.extend(keys.iter().flat_map(|key| self.prune_state.holders(key)));
         let order = incremental::in_dependency_order(made.iter().cloned(), &self.needs);
         if order.len() < PARALLEL_MIN {
-            order.iter().for_each(|key| self.recompute_step(world, key));
+            for key in &order {
+                self.recompute_step(world, key);
+            }
         } else {
             for part in incremental::independent_parts(&order, &self.needs) {
                 part.chunks(PART_MAX).for_each(|part| self.recompute_part(world, part));

@@ -98,10 +98,10 @@ impl ParsedFiles {
         getrandom::fill(&mut nonce).map_err(|error| io::Error::other(error.to_string()))?;
         let seal = Seal { binding: self.binding, nonce };
         let next = self.path.with_extension("next");
-        fs::remove_file(&next).or_else(|error| match error.kind() {
-            io::ErrorKind::NotFound => Ok(()),
-            _ => Err(error),
-        })?;
+        match fs::remove_file(&next) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
         let mut file = create_private(&next)?;
         file.write_all(&[&MAGIC[..], &seal.binding, &seal.nonce].concat())?;
         for (number, part) in (0_u64..).zip(parts.iter().take(PARTS_MAX)) {

@@ -56,7 +56,7 @@ impl Engine {
         {
             let Some(key) = self.scheduler.queue.pop_first() else { return Ok(()) };
             let mut step = self.planner.full_step(&self.known_state, &key);
-            match (&mut step).as_mut().and_then(|step| step.work.take()) {
+            match step.as_mut().and_then(|step| step.work.take()) {
                 Some(work)
                     if let StepWork::Effect(effect) = &*work
                         && let Some(hold) = self.known_state.holds.of(Some(&effect.merchant)) =>

@@ -219,7 +219,9 @@ impl Loader {
         self.source_problems.extend(listing.problems.clone());
         let mut gone: Vec<Arc<str>> = self.known_paths(below);
         gone.retain(|path| !listing.files.contains_key(&**path));
-        gone.iter().for_each(|path| self.replace(path, None, touched));
+        for path in &gone {
+            self.replace(path, None, touched);
+        }
         let changed = |(path, stat): &(&String, &Stat)| {
             let known = self.files.get(path.as_str());
             let changed = |file: &SpecFile| file.stat != **stat || self.names_changed(file);

@@ -200,10 +200,10 @@ impl ReadModel {
         merchant: &Key,
     ) -> ReadResult<Vec<(Key, Observed)>> {
         let mut own = Vec::new();
-        let named = merchant.to_string();
-        let names = memmem::Finder::new(&named);
+        let text = merchant.to_string();
+        let search = memmem::Finder::new(&text);
         for (key, value) in self.scan(&[OBSERVED.prefix(), kind.as_bytes(), b"/"].concat())? {
-            if names.find(&value).is_some() {
+            if search.find(&value).is_some() {
                 own.push((OBSERVED.parse(&key)?, decode::<Observed>(&key, &value)?));
             }
         }
