@@ -162,6 +162,28 @@ impl Desired {
     pub fn manifest(&self, key: &Key) -> Option<Arc<Manifest>> {
         self.manifests.get(key).map(|packed| self.recent.unpack(packed))
     }
+
+    /// Takes the state of the tree from another reading of it, which differs in these documents alone.
+    pub fn copy_from(&mut self, other: &Self, keys: &BTreeSet<Key>) {
+        for key in keys {
+            match other.manifests.get(key) {
+                Some(manifest) => self.manifests.insert(key.clone(), manifest.clone()),
+                None => self.manifests.remove(key),
+            };
+            if other.broken.contains(key) {
+                self.broken.insert(key.clone());
+            } else {
+                self.broken.remove(key);
+            }
+        }
+        self.tree_state = other.tree_state;
+    }
+
+    /// Returns whether both are the same state of the same tree.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let Self { manifests, broken, tree_state, recent: _ } = self;
+        *manifests == other.manifests && *broken == other.broken && *tree_state == other.tree_state
+    }
 }
 
 /// Half the number of manifests that stay unpacked.

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::base::hash::Digest;
 use crate::base::id::Key;
@@ -96,6 +97,9 @@ pub(crate) struct SpecFiles {
     desired: Arc<Desired>,
     /// Answers while another thread reads; `None` if no other thread ever read.
     report: Option<ReadReport>,
+    /// Set by the first question for the digest: from then on each read computes it, whose cost is that
+    /// of all files.
+    needs_digest: AtomicBool,
 }
 
 struct ReadReport {
@@ -112,7 +116,8 @@ pub(crate) struct TreeRead {
 
 impl SpecFiles {
     pub(crate) fn new(specs: Box<dyn SpecSource>) -> Self {
-        Self { desired: specs.desired(), specs: Some(specs), report: None }
+        let (desired, needs_digest) = (specs.desired(), AtomicBool::new(false));
+        Self { desired, specs: Some(specs), report: None, needs_digest }
     }
 
     pub(crate) fn desired(&self) -> &Desired {
@@ -131,7 +136,7 @@ impl SpecFiles {
 
     /// Stores the answers for the time in which another thread reads.
     pub(crate) fn remember_report(&mut self) {
-        self.report = self.specs.as_deref().map(ReadReport::of);
+        self.report = self.specs.as_deref().map(|specs| ReadReport::of(specs, true));
     }
 
     /// Returns a read for another thread, unless one is under way.
@@ -140,17 +145,26 @@ impl SpecFiles {
         scope: ReadScope,
     ) -> Option<impl FnOnce() -> TreeRead + Send + use<>> {
         let mut specs = self.specs.take()?;
+        let needs_digest = self.needs_digest.load(Relaxed);
         Some(move || {
             let touched = scope.read(&mut *specs);
-            let told = ReadReport::of(&*specs);
+            let told = ReadReport::of(&*specs, needs_digest);
             TreeRead { specs, touched, report: told }
         })
     }
 
-    /// Applies the read of another thread; returns the resources whose manifest may have changed.
+    /// Applies the read of another thread; returns the resources whose manifest may have changed. Only
+    /// their manifests are copied: from the first change on, each thread has a map of its own.
     pub(crate) fn apply_read(&mut self, looked: TreeRead) -> BTreeSet<Key> {
         let TreeRead { specs, touched, report: told } = looked;
-        self.desired = specs.desired();
+        let read = specs.desired();
+        if !Arc::ptr_eq(&read, &self.desired) {
+            Arc::make_mut(&mut self.desired).copy_from(&read, &touched);
+        }
+        debug_assert!(
+            self.desired.is_same(&read),
+            "a changed document is not among the touched ones"
+        );
         (self.specs, self.report) = (Some(specs), Some(told));
         touched
     }
@@ -163,11 +177,13 @@ impl SpecFiles {
         }
     }
 
-    /// Returns a digest of the files' paths and bytes; `None` if there are no files.
+    /// Returns a digest of the files' paths and bytes; `None` if there are no files, and at a first
+    /// question that comes while another thread reads them.
     pub(crate) fn digest(&self) -> Option<Digest> {
-        match (&self.report, &self.specs) {
-            (Some(told), _) => told.digest,
-            (None, specs) => specs.as_ref().and_then(|specs| specs.digest()),
+        self.needs_digest.store(true, Relaxed);
+        match (&self.specs, &self.report) {
+            (Some(specs), _) => specs.digest(),
+            (None, told) => told.as_ref().and_then(|told| told.digest),
         }
     }
 
@@ -202,8 +218,9 @@ impl SpecFiles {
 }
 
 impl ReadReport {
-    fn of(specs: &dyn SpecSource) -> Self {
-        Self { problems: specs.problems(), digest: specs.digest(), commit: specs.commit() }
+    fn of(specs: &dyn SpecSource, needs_digest: bool) -> Self {
+        let digest = if needs_digest { specs.digest() } else { None };
+        Self { problems: specs.problems(), digest, commit: specs.commit() }
     }
 }
 

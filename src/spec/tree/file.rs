@@ -119,6 +119,11 @@ impl SpecFile {
         self.problems.iter().chain(self.documents.iter().flat_map(|document| &document.problems))
     }
 
+    /// Returns whether the file or one of its documents has a problem by itself.
+    pub(crate) fn has_problem(&self) -> bool {
+        self.problems().next().is_some() || self.omitted_counts() != ProblemCounts::default()
+    }
+
     /// Counts the problems without a place.
     pub(crate) fn omitted_counts(&self) -> ProblemCounts {
         self.documents.iter().fold(self.omitted, |sum, document| sum.plus(document.omitted))

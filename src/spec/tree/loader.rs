@@ -60,6 +60,8 @@ pub struct Loader {
     pub(crate) files: BTreeMap<Arc<str>, SpecFile>,
     /// Files with a problem that belongs to no key.
     bad_files: BTreeSet<Arc<str>>,
+    /// Files with any problem of their own.
+    pub(crate) files_with_problems: BTreeSet<Arc<str>>,
     pub(crate) source_problems: BTreeMap<String, SourceProblem>,
     pub(crate) defaults: TreeDefaults,
     /// In order. Almost every name has one: a list takes less memory than a set.
@@ -88,6 +90,7 @@ impl Loader {
             cx,
             files: BTreeMap::new(),
             bad_files: BTreeSet::new(),
+            files_with_problems: BTreeSet::new(),
             source_problems: BTreeMap::new(),
             defaults: TreeDefaults::default(),
             by_key: BTreeMap::new(),
@@ -321,6 +324,7 @@ impl Loader {
             touched.insert(key.clone());
         }
         self.bad_files.remove(path);
+        self.files_with_problems.remove(path);
         self.defaults.set(path, file.as_ref().map_or(&[], |file| &file.own_defaults));
         let Some(file) = file else { return };
         for (index, key) in file.keys() {
@@ -332,6 +336,9 @@ impl Loader {
         }
         if file.has_keyless_problem() {
             self.bad_files.insert(path.clone());
+        }
+        if file.has_problem() {
+            self.files_with_problems.insert(path.clone());
         }
         self.files.insert(path.clone(), file);
     }

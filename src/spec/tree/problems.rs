@@ -51,9 +51,11 @@ impl Loader {
                 found.shown.push(problem);
             }
         }
-        for (path, file) in &self.files {
-            let links = links.remove(&**path).unwrap_or_default();
-            if wanted(&self.name_of(path)) {
+        let own = self.files_with_problems.iter().map(|path| &**path);
+        let paths: BTreeSet<&str> = own.chain(links.keys().copied()).collect();
+        for path in paths {
+            let links = links.remove(path).unwrap_or_default();
+            if let Some(file) = self.files.get(path).filter(|_| wanted(&self.name_of(path))) {
                 let room = PROBLEMS_MAX.saturating_sub(found.shown.len());
                 let (shown, omitted) = self.problems_of_file(file, &links, room, &mut texts);
                 found.shown.extend(shown);
