@@ -5,6 +5,12 @@
 //! where it enters. Only `folder` reads files, and nothing reads the network or the environment.
 
 pub mod account_number;
+/// Many values: in little memory, in several threads, the last used ones at hand.
+pub mod bulk {
+    pub mod packed;
+    pub mod parallel;
+    pub mod recent;
+}
 pub mod clock;
 pub mod decode;
 pub mod fault_injection;
@@ -18,10 +24,7 @@ pub mod local;
 pub mod masking;
 pub mod money;
 pub mod outside_text;
-pub mod packed;
 pub mod page_style;
-pub mod parallel;
-pub mod recent;
 pub mod schedule;
 pub mod secret;
 pub mod timers;

@@ -9,10 +9,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::base::bulk::packed::Packed;
+use crate::base::bulk::recent::Recent;
 use crate::base::hash::Digest;
 use crate::base::id::{Key, RemoteId};
-use crate::base::packed::Packed;
-use crate::base::recent::Recent;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct DocumentPlace {

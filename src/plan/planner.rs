@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
+use crate::base::bulk::parallel::map_in_order;
 use crate::base::id::Key;
-use crate::base::parallel::map_in_order;
 use crate::base::timers::{Timers, count_visits};
 use crate::kinds::planning::step::{PlanningView, StepCx, merchant_of};
 use crate::kinds::register;

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::tree;
 
+mod parsed;
 mod rekey;
 
 use crate::stand::Stand;

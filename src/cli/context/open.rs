@@ -8,7 +8,6 @@ use crate::base::hash::keyed_digest;
 use crate::base::secret::Secret;
 use crate::cli::args::options::Cli;
 use crate::cli::context::git::program;
-use crate::cli::context::parsed_files::ParsedFiles;
 use crate::cli::context::secrets::OpenedSecrets;
 use crate::cli::context::spec_folders::SpecFolders;
 use crate::cli::context::state_handle::{Embedded, EngineOptions, StateHandle, clock};
@@ -96,23 +95,8 @@ impl Context {
         loader
     }
 
-    /// Returns a loader that has read the whole tree, with as little YAML as the last load of this state
-    /// permits, which ends at `read_at_ns` at the earliest (nanoseconds since 1970).
-    pub(crate) fn loaded_tree_of(&self, open: &StateHandle, read_at_ns: i64) -> Loader {
-        let mut loader = self.new_loader();
-        let Some(parsed) = ParsedFiles::of(self, &open.identity.digest_key()) else {
-            loader.load_all();
-            return loader;
-        };
-        parsed.preload(&mut loader);
-        loader.load_all();
-        if !loader.is_as_preloaded() {
-            parsed.store(&loader.parsed_files(read_at_ns));
-        }
-        loader
-    }
-
-    fn new_loader(&self) -> Loader {
+    /// Returns a loader of the tree that has read nothing yet.
+    pub(crate) fn new_loader(&self) -> Loader {
         let cx = ReadContext { kinds: KINDS, check: self.check.clone() };
         Loader::new(self.specs.roots(), &self.specs.prefix(""), cx)
     }

@@ -12,8 +12,9 @@ use std::path::PathBuf;
 
 use zeroize::Zeroizing;
 
-use crate::base::parallel::map_each;
+use crate::base::bulk::parallel::map_each;
 use crate::cli::context::open::Context;
+use crate::cli::context::state_handle::StateHandle;
 use crate::control::protocol::VERSION;
 use crate::spec::tree::loader::Loader;
 use crate::store::disk::directory::create_private;
@@ -29,7 +30,7 @@ const PARTS_MAX: usize = 512;
 const PART_BYTES_MAX: usize = 64 << 20;
 
 /// The sealed file of one state.
-pub(crate) struct ParsedFiles {
+struct ParsedFiles {
     path: PathBuf,
     key: Zeroizing<[u8; 32]>,
     /// A digest of everything beside the files that decides what they mean.
@@ -44,7 +45,7 @@ struct Seal {
 
 impl ParsedFiles {
     /// Returns the file of the state whose digests have this key; `None` where a program prints the specs.
-    pub(crate) fn of(setup: &Context, digest_key: &[u8; 32]) -> Option<Self> {
+    fn of(setup: &Context, digest_key: &[u8; 32]) -> Option<Self> {
         let key = blake3::derive_key("reckon 2026 parsed specs v1", digest_key);
         let is_rendered = setup.specs.roots().is_rendered();
         (!is_rendered).then(|| Self {
@@ -55,7 +56,7 @@ impl ParsedFiles {
     }
 
     /// Gives a new loader the files, as far as they can be read.
-    pub(crate) fn preload(&self, loader: &mut Loader) {
+    fn preload(&self, loader: &mut Loader) {
         if let Err(error) = self.read(loader) {
             tracing::debug!(%error, "the parsed specs of the last start are not used");
         }
@@ -87,7 +88,7 @@ impl ParsedFiles {
     }
 
     /// Replaces the file by these parts. A file that cannot be written is made again by a later start.
-    pub(crate) fn store(&self, parts: &[Vec<u8>]) {
+    fn store(&self, parts: &[Vec<u8>]) {
         if let Err(error) = self.write(parts) {
             tracing::debug!(%error, "the parsed specs are not stored");
         }
@@ -111,6 +112,24 @@ impl ParsedFiles {
             file.write_all(&sealed)?;
         }
         fs::rename(&next, &self.path)
+    }
+}
+
+impl Context {
+    /// Returns a loader that has read the whole tree, with as little YAML as the last load of this state
+    /// permits. The time `read_at_ns` is before the load, in nanoseconds since 1970.
+    pub(crate) fn loaded_tree_of(&self, open: &StateHandle, read_at_ns: i64) -> Loader {
+        let mut loader = self.new_loader();
+        let Some(parsed) = ParsedFiles::of(self, &open.identity.digest_key()) else {
+            loader.load_all();
+            return loader;
+        };
+        parsed.preload(&mut loader);
+        loader.load_all();
+        if !loader.is_as_preloaded() {
+            parsed.store(&loader.parsed_files(read_at_ns));
+        }
+        loader
     }
 }
 

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use parking_lot::Mutex;
 
+use crate::base::bulk::recent::Recent;
 use crate::base::clock::SharedClock;
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
-use crate::base::recent::Recent;
 use crate::base::timers::{Timers, count_visits};
 use crate::client::gate::Urgency;
 use crate::engine::handles::access::CredentialSource;

@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
+use crate::base::bulk::parallel::map_in_order;
 use crate::base::folder::{PathError, Stat};
 use crate::base::id::Key;
-use crate::base::parallel::map_in_order;
 use crate::kinds::schema::kind::InspectedFile;
 use crate::model::issue::{Issue, PlacedIssue, ProblemCounts, Severity};
 use crate::spec::default_fields::DEFAULTS;

@@ -4,9 +4,9 @@
 //! A plan over an unchanged tree must not cost more than checking the files' metadata. A walk in any
 //! order can rebuild the sum without sorting or storing.
 
+use crate::base::bulk::parallel::map_in_order;
 use crate::base::folder::Stat;
 use crate::base::hash::Digest;
-use crate::base::parallel::map_in_order;
 use crate::spec::tree::files::WalkEntry;
 use crate::spec::tree::roots::SpecRoots;
 

@@ -18,10 +18,10 @@ use std::ops::Bound;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+use crate::base::bulk::parallel::map_each;
 use crate::base::folder::Stat;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
-use crate::base::parallel::map_each;
 use crate::kinds::schema::kind::Stamp;
 use crate::model::manifest::{Desired, TreeState};
 use crate::spec::document::ReadContext;

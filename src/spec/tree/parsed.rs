@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::base::bulk::packed::Packed;
 use crate::base::folder::Stat;
 use crate::base::hash::Digest;
 use crate::base::id::{Key, RemoteId};
-use crate::base::packed::Packed;
 use crate::model::manifest::{
     Annotations, Deletion, DocumentPlace, Manifest, OnDoubt, PackedManifest, Reference,
 };

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 
-use crate::base::recent::Recent;
+use crate::base::bulk::recent::Recent;
 use crate::store::index::ordered::{Batch, Index, IndexResult, KeyValue, ScanResult, range};
 
 /// Number of changes that are passed on together. sled frees what a batch replaced only after the
