@@ -25,6 +25,8 @@ const EDIT_MAX: Duration = Duration::from_mins(1);
 const AFTER: Duration = Duration::from_millis(400);
 /// Time without a call before the first edit.
 const QUIET: Duration = Duration::from_secs(2);
+/// Most CPU of a quiet daemon in that time.
+const QUIET_CPU_MAX: Duration = Duration::from_millis(100);
 const GLANCE: Duration = Duration::from_millis(2);
 
 /// The cost of one edit.
@@ -95,7 +97,7 @@ async fn measure(bench: &Bench, settled: &Settled) -> Result<Edits, Failed> {
     let proxy = Proxy::start(stand.sandbox.address, odds, 0).await?;
     settled.behind(Some(proxy.address))?;
     let mut daemon = Daemon::start(stand, *listen, *documents).await?;
-    quiet(&proxy).await;
+    quiet(&proxy, &mut daemon).await?;
     let mut costs = Vec::new();
     for (number, (place, document)) in editable.iter().cycle().take(EDITS).enumerate() {
         let text = edited(document, number.saturating_add(1)).unwrap_or_default();
@@ -106,12 +108,15 @@ async fn measure(bench: &Bench, settled: &Settled) -> Result<Edits, Failed> {
     Ok(Edits::of(&costs))
 }
 
-/// Waits until the daemon makes no calls.
-async fn quiet(proxy: &Proxy) {
-    let mut before = None;
-    while before != Some(proxy.counts().forwarded()) {
-        before = Some(proxy.counts().forwarded());
+/// Waits until the daemon makes no calls and does next to nothing: after a large first apply it compacts its state.
+async fn quiet(proxy: &Proxy, daemon: &mut Daemon) -> Result<(), Failed> {
+    loop {
+        let (calls, cpu) = (proxy.counts().forwarded(), daemon.cpu()?);
         tokio::time::sleep(QUIET).await;
+        let idle = daemon.cpu()?.saturating_sub(cpu) <= QUIET_CPU_MAX;
+        if idle && proxy.counts().forwarded() == calls {
+            return Ok(());
+        }
     }
 }
 

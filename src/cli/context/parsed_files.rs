@@ -1,4 +1,5 @@
-//! The parsed specs of the last load, in a sealed file beside the index, which a start reads in place of YAML.
+//! The parsed specs of the daemon's last start, in a sealed file beside the index, which its next start reads in place
+//! of YAML. Other commands read every file.
 //!
 //! - The file is no part of the state: anyone may delete it, and a damaged one is not read.
 //! - It counts only for the program, the configuration and the folders that it was made with, and in it only
@@ -29,7 +30,7 @@ const PARTS_MAX: usize = 512;
 /// The longest sealed part, in bytes: no file of specs is longer.
 const PART_BYTES_MAX: usize = 64 << 20;
 
-/// The sealed file of one state.
+/// The sealed file of a state.
 struct ParsedFiles {
     path: PathBuf,
     key: Zeroizing<[u8; 32]>,
@@ -37,7 +38,7 @@ struct ParsedFiles {
     binding: [u8; 32],
 }
 
-/// What every part is bound to, and the first nonce.
+/// The bytes to which every part is bound, and the nonce of the first part.
 struct Seal {
     binding: [u8; 32],
     nonce: [u8; 24],

@@ -85,11 +85,6 @@ impl LoadedTree {
         let before = now_ns();
         Self { loader: setup.loaded_tree(), before }
     }
-
-    fn of(setup: &Context, open: &StateHandle) -> Self {
-        let before = now_ns();
-        Self { loader: setup.loaded_tree_of(open, before), before }
-    }
 }
 
 /// Returns the time before a load, for the marks of the files, in nanoseconds since 1970.
@@ -158,8 +153,7 @@ impl StateSession {
             return Ok(Self::Daemon(client));
         }
         let open = state.await?;
-        let loaded = loaded.unwrap_or_else(|| LoadedTree::of(setup, &open));
-        Self::own_in(setup, loaded, open)
+        Self::own_in(setup, loaded.unwrap_or_else(|| LoadedTree::now(setup)), open)
     }
 
     fn own_in(setup: &Context, loaded: LoadedTree, open: StateHandle) -> CommandResult<Self> {
