@@ -14,10 +14,8 @@ use serde::{Deserialize, Serialize};
 use crate::base::bulk::packed::Packed;
 use crate::base::folder::Stat;
 use crate::base::hash::Digest;
-use crate::base::id::{Key, RemoteId};
-use crate::model::manifest::{
-    Annotations, Deletion, DocumentPlace, Manifest, OnDoubt, PackedManifest, Reference,
-};
+use crate::base::id::Key;
+use crate::model::manifest::{Annotations, DocumentPlace, Manifest, PackedManifest, Reference};
 use crate::spec::document::ParsedDocument;
 use crate::spec::tree::file::SpecFile;
 
@@ -39,25 +37,12 @@ struct DocumentRow<'a> {
     length: usize,
     key: Key,
     labels: Vec<(&'a str, &'a str)>,
-    /// `None` for a document without any.
-    annotations: Option<AnnotationsRow>,
+    /// As JSON; `None` for a document without any.
+    annotations: Option<String>,
     /// The canonical spec as JSON.
     spec: &'a str,
     references: Vec<(&'a str, Key)>,
     digest: [u8; 32],
-}
-
-/// As [`Annotations`], with every field: this form has no names of fields.
-#[derive(Serialize, Deserialize)]
-struct AnnotationsRow {
-    suspend: bool,
-    deletion: Deletion,
-    generation: u32,
-    depends_on: Vec<Key>,
-    ignore_drift: Box<[String]>,
-    on_doubt: Option<OnDoubt>,
-    moved_from: Option<Key>,
-    adopts: Option<RemoteId>,
 }
 
 /// Returns the files of a tree that a later start may take from here, in parts. `racy_ns` is the time,
@@ -91,8 +76,9 @@ pub(crate) fn decode(
     while let Some((length, rest)) = part.split_first_chunk::<4>() {
         let length = usize::try_from(u32::from_le_bytes(*length)).unwrap_or(usize::MAX);
         let Some((bytes, rest)) = rest.split_at_checked(length) else { break };
-        let Ok(row) = postcard::from_bytes::<FileRow<'_>>(bytes) else { break };
-        files.push(file_of(row, &name_of));
+        let row = postcard::from_bytes::<FileRow<'_>>(bytes).ok();
+        let Some(file) = row.and_then(|row| file_of(row, &name_of)) else { break };
+        files.push(file);
         part = rest;
     }
     files
@@ -117,87 +103,48 @@ fn document_row(document: &ParsedDocument) -> Option<DocumentRow<'_>> {
         length: *length,
         key: manifest.key.clone(),
         labels: labels.collect(),
-        annotations: annotations_row(&manifest.annotations),
+        annotations: annotations_text(&manifest.annotations),
         spec: manifest.spec.json(),
         references: references.map(|one| (one.path.as_str(), one.key.clone())).collect(),
         digest: *manifest.digest.as_bytes(),
     })
 }
 
-fn annotations_row(annotations: &Annotations) -> Option<AnnotationsRow> {
-    if *annotations == Annotations::default() {
-        return None;
-    }
-    let Annotations {
-        suspend,
-        deletion,
-        generation,
-        depends_on,
-        ignore_drift,
-        on_doubt,
-        moved_from,
-        adopts,
-    } = annotations.clone();
-    Some(AnnotationsRow {
-        suspend,
-        deletion,
-        generation,
-        depends_on,
-        ignore_drift,
-        on_doubt,
-        moved_from,
-        adopts,
-    })
+/// Returns annotations as JSON; their fields have names, which this form has not.
+fn annotations_text(annotations: &Annotations) -> Option<String> {
+    // Writing JSON into memory cannot fail.
+    let text = || serde_json::to_string(annotations).unwrap_or_default();
+    (*annotations != Annotations::default()).then(text)
 }
 
-impl From<AnnotationsRow> for Annotations {
-    fn from(row: AnnotationsRow) -> Self {
-        let AnnotationsRow {
-            suspend,
-            deletion,
-            generation,
-            depends_on,
-            ignore_drift,
-            on_doubt,
-            moved_from,
-            adopts,
-        } = row;
-        Self {
-            suspend,
-            deletion,
-            generation,
-            depends_on,
-            ignore_drift,
-            on_doubt,
-            moved_from,
-            adopts,
-        }
-    }
-}
-
-fn file_of(row: FileRow<'_>, name_of: impl Fn(&str) -> Arc<str>) -> (Arc<str>, SpecFile) {
+fn file_of(row: FileRow<'_>, name_of: impl Fn(&str) -> Arc<str>) -> Option<(Arc<str>, SpecFile)> {
     let name = name_of(row.path);
-    let documents = row.documents.into_iter().map(|row| document_of(row, &name)).collect();
-    (Arc::from(row.path), SpecFile::of_parsed(row.stat, row.hash, documents))
+    let documents = row.documents.into_iter().map(|row| document_of(row, &name));
+    let documents = documents.collect::<Option<_>>()?;
+    Some((Arc::from(row.path), SpecFile::of_parsed(row.stat, row.hash, documents)))
 }
 
-fn document_of(row: DocumentRow<'_>, file: &Arc<str>) -> ParsedDocument {
+fn document_of(row: DocumentRow<'_>, file: &Arc<str>) -> Option<ParsedDocument> {
     let DocumentRow { line, offset, length, key, labels, annotations, spec, references, digest } =
         row;
     let place = DocumentPlace { file: file.clone(), line, offset, length };
     let text = |(name, text): (&str, &str)| (name.to_owned(), text.to_owned());
     let reference = |(path, key): (&str, Key)| Reference { path: path.to_owned(), key };
+    let annotations = match annotations {
+        Some(text) => serde_json::from_str(&text).ok()?,
+        None => Annotations::default(),
+    };
     let manifest: PackedManifest = Manifest {
         key: key.clone(),
         labels: labels.into_iter().map(text).collect::<BTreeMap<_, _>>(),
-        annotations: annotations.map(Annotations::from).unwrap_or_default(),
+        annotations,
         spec: Packed::of_json(spec),
         references: references.into_iter().map(reference).collect(),
         files: Vec::new(),
         digest: Digest::from_bytes(digest),
         place: place.clone(),
     };
-    ParsedDocument::of_manifest(place, key, Arc::new(manifest))
+    Some(ParsedDocument::of_manifest(place, key, Arc::new(manifest)))
 }
 
 #[cfg(test)]
