@@ -69,10 +69,10 @@ fn expected_objects(
     let mut ours = BTreeMap::new();
     let is_back = |one: &&'static ReadBack| std::ptr::eq(*one, back);
     for row in KINDS.iter().filter(|row| row.read_backs.iter().any(is_back)) {
-        for (key, known) in shared.facts.observed_of_merchant(row.name, merchant)? {
+        shared.facts.each_observed_of(row.name, merchant, |key, known| {
             let is_shown = read_back_of(&key, &known).is_some_and(|shown| is_back(&shown));
             ours.extend(known.remote_id.filter(|_| is_shown && known.exists).map(|id| (id, key)));
-        }
+        })?;
     }
     Ok(ours)
 }

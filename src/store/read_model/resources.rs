@@ -192,23 +192,25 @@ impl ReadModel {
         entries.iter().map(|(key, value)| Ok((OBSERVED.parse(key)?, decode(key, value)?))).collect()
     }
 
-    /// Returns the observed state of a merchant's resources of a kind. Entries that do not name the
-    /// merchant are not decoded.
-    pub fn observed_of_merchant(
+    /// Visits a merchant's observed resources of a kind. Entries that do not name the merchant are not
+    /// decoded.
+    pub fn each_observed_of(
         &self,
         kind: &str,
         merchant: &Key,
-    ) -> ReadResult<Vec<(Key, Observed)>> {
-        let mut own = Vec::new();
+        mut take: impl FnMut(Key, Observed),
+    ) -> ReadResult {
         let text = merchant.to_string();
         let search = memmem::Finder::new(&text);
         for (key, value) in self.scan(&[OBSERVED.prefix(), kind.as_bytes(), b"/"].concat())? {
             if search.find(&value).is_some() {
-                own.push((OBSERVED.parse(&key)?, decode::<Observed>(&key, &value)?));
+                let known: Observed = decode(&key, &value)?;
+                if known.merchant == *merchant {
+                    take(OBSERVED.parse(&key)?, known);
+                }
             }
         }
-        own.retain(|(_, known)| known.merchant == *merchant);
-        Ok(own)
+        Ok(())
     }
 
     /// Returns the present name of a resource, following at most [`MOVES_MAX`] moves.
