@@ -36,7 +36,8 @@ use crate::store::read_model::resources::StoredObserved;
 const RECENT_MAX: usize = 256;
 
 /// Desired state and facts. Every fact is read from the fold; a failed read stops the engine, since
-/// mistaking an unknown object for an absent one would create it twice.
+/// mistaking an unknown object for an absent one would create it twice. A state that cannot be decoded
+/// puts its resource on hold.
 #[derive(derive_more::Debug)]
 #[debug("Standing({} known, {} open)", observed.len(), open.len())]
 pub struct KnownState {

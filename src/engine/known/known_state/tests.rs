@@ -10,6 +10,7 @@ use crate::model::intent::IntentProgress;
 use crate::model::outcome::ServiceProblem;
 use crate::model::record::Record;
 use crate::model::state::lifecycle::Release;
+use crate::store::index::ordered::Batch;
 
 /// Appends a record behind the back of the state in memory.
 fn append(fixture: &StateFixture, record: Record) {
@@ -149,4 +150,17 @@ fn reads_that_can_wait_use_the_same_credentials_with_less_urgency() {
     let own = fixture.known_state.credential_source(&merchant());
     assert_eq!((&poll.merchant, &poll.spec, poll.generation), (&own.merchant, &own.spec, 0));
     assert!(own.spec.is_some() && poll.urgency != own.urgency);
+}
+
+#[test]
+fn a_known_state_that_cannot_be_decoded_is_on_hold_and_names_the_way_out() {
+    let mut fixture = StateFixture::with_documents(&[&contact("jane")]);
+    let jane = key("Contact/jane");
+    let mut damage = Batch::new();
+    damage.put(b"o/Contact/default/jane".to_vec(), b"damaged".to_vec());
+    fixture.shared.facts.index.apply(damage).unwrap();
+    fixture.known_state.refresh(&jane).unwrap();
+    let known = fixture.known_state.observed(&jane).unwrap();
+    let reason = &known.on_hold.as_ref().unwrap().reason;
+    assert!(known.exists && reason.contains("remove the folder `sled`"), "{reason}");
 }
