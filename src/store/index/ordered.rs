@@ -205,6 +205,12 @@ pub enum IndexError {
     /// The stored data cannot be trusted. Move the folder aside and rebuild it from the journal.
     #[error("read the index in {path}: it is damaged ({why}); it is rebuilt from the journal")]
     Corrupt { path: PathBuf, why: String },
+    /// A record of a log does not have its checksum.
+    #[error(
+        "read the log {path}: the record at byte {at} is damaged; put a copy of it in its place, or \
+        remove its folder to start over"
+    )]
+    DamagedLog { path: PathBuf, at: u64 },
     #[error("use the index in {path}: {source}")]
     Io { path: PathBuf, source: io::Error },
     /// A key is too long; nothing was changed.

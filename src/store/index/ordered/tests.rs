@@ -5,6 +5,7 @@ use rand_core::Rng;
 
 use super::*;
 use crate::store::index::buffered::BufferedIndex;
+use crate::store::index::paths::PathIndex;
 use crate::store::index::sled::{SledIndex, VALUE_BYTES_MAX};
 
 /// The contract of every index.
@@ -106,6 +107,12 @@ fn a_key_that_is_too_long_refuses_the_batch(index: &dyn Index) {
 #[test]
 fn an_index_in_memory_keeps_the_contract() {
     conforms(&MemoryIndex::new());
+}
+
+#[test]
+fn an_index_of_paths_keeps_the_contract() {
+    conforms(&PathIndex::new(&[]));
+    conforms(&PathIndex::new(&["k/", "long"]));
 }
 
 #[test]
