@@ -42,6 +42,7 @@ use reckon::policy::Rights;
 use reckon::policy::prune::PruneGuards;
 use reckon::sandbox::options::SandboxOptions;
 use reckon::sandbox::server::Sandbox;
+use reckon::sandbox::state::store::LOOKED_UP;
 use reckon::sandbox::webhooks;
 use reckon::scripting::hooks::Hooks;
 use reckon::scripting::language::names::ConfiguredNames;
@@ -52,6 +53,7 @@ use reckon::store::disk::directory::LockOwner;
 use reckon::store::disk::directory::RealDisk;
 use reckon::store::error::OpenReport;
 use reckon::store::index::buffered::BufferedIndex;
+use reckon::store::index::logged::LoggedIndex;
 use reckon::store::index::ordered::Index;
 use reckon::store::index::sled::SledIndex;
 use reckon::store::journal::files::JournalOptions;
@@ -159,8 +161,8 @@ impl Stand {
     pub(crate) fn new(folder: &Path, script: &str, keep: TimeDelta) -> Result<Self, Failed> {
         let clock = Arc::new(VirtualClock::new(START.parse()?));
         let options = SandboxOptions { clock: clock.clone(), ..SandboxOptions::default() };
-        let emulator = SledIndex::open(&folder.join("emulator"))?.without_sync();
-        let sandbox = Sandbox::open(Arc::new(BufferedIndex::new(Arc::new(emulator))), options)?;
+        let emulator = LoggedIndex::open(&folder.join("emulator"), LOOKED_UP, || Ok(Vec::new()))?;
+        let sandbox = Sandbox::open(Arc::new(emulator), options)?;
         std::fs::create_dir_all(folder.join("specs"))?;
         std::fs::write(folder.join("specs/merchant.yaml"), MERCHANT)?;
         let (folder, script) = (folder.to_owned(), script.to_owned());

@@ -28,13 +28,36 @@ use crate::sandbox::request::ParsedRequest;
 use crate::sandbox::state::objects::MerchantMode;
 use crate::sandbox::state::store::ChangeUnit;
 
-const INTEGERS: &str = "amount surcharge_amount gratuity exp_month exp_year interval_delay \
-                        max_occurrences max_amount page page_size";
-const BOOLEANS: &str = "auto_capture test_mode";
-const ARRAYS: &str = "days line_items email_addresses invoice_messages attachments";
-const TEXTS: &str = "number cvv postal_code routing_number account_number phone name address1 \
-                     reference description rate_per_quantity quantity";
-const FREE: &str = "data form_data";
+const INTEGERS: [&str; 10] = [
+    "amount",
+    "surcharge_amount",
+    "gratuity",
+    "exp_month",
+    "exp_year",
+    "interval_delay",
+    "max_occurrences",
+    "max_amount",
+    "page",
+    "page_size",
+];
+const BOOLEANS: [&str; 2] = ["auto_capture", "test_mode"];
+const ARRAYS: [&str; 5] =
+    ["days", "line_items", "email_addresses", "invoice_messages", "attachments"];
+const TEXTS: [&str; 12] = [
+    "number",
+    "cvv",
+    "postal_code",
+    "routing_number",
+    "account_number",
+    "phone",
+    "name",
+    "address1",
+    "reference",
+    "description",
+    "rate_per_quantity",
+    "quantity",
+];
+const FREE: [&str; 2] = ["data", "form_data"];
 
 /// Parses a body into its type. 400 for a body that is no object, 422 for a field of a wrong type.
 pub(crate) fn parse_body<T: DeserializeOwned>(body: Value) -> Result<T> {
@@ -75,7 +98,7 @@ pub(crate) fn normalise_object(map: Map<String, Value>) -> Map<String, Value> {
     let present = map.into_iter().filter(|(_, value)| !value.is_null());
     present
         .map(|(name, value)| {
-            let value = if has_word(FREE, &name) { value } else { normalise(&name, value) };
+            let value = if FREE.contains(&name.as_str()) { value } else { normalise(&name, value) };
             (name, value)
         })
         .collect()
@@ -83,16 +106,16 @@ pub(crate) fn normalise_object(map: Map<String, Value>) -> Map<String, Value> {
 
 fn normalise(name: &str, value: Value) -> Value {
     match value {
-        Value::String(text) if has_word(INTEGERS, name) => {
+        Value::String(text) if INTEGERS.contains(&name) => {
             text.trim().parse::<i64>().map_or(Value::String(text), Value::from)
         }
-        Value::String(text) if has_word(BOOLEANS, name) => {
+        Value::String(text) if BOOLEANS.contains(&name) => {
             text.parse::<bool>().map_or(Value::String(text), Value::from)
         }
-        Value::Number(number) if has_word(TEXTS, name) || name == "days" => {
+        Value::Number(number) if TEXTS.contains(&name) || name == "days" => {
             Value::String(number.to_string())
         }
-        Value::Object(map) if has_word(ARRAYS, name) && is_numbered(&map) => {
+        Value::Object(map) if ARRAYS.contains(&name) && is_numbered(&map) => {
             Value::Array(map.into_iter().map(|(_, item)| normalise(name, item)).collect())
         }
         Value::Object(map) => Value::Object(normalise_object(map)),
@@ -112,9 +135,9 @@ const WITH_METHOD: &str =
     "charge.create charge.refund credit.create recurring.create recurring.patch";
 
 /// Whole numbers that are no amounts: only an amount may be a string (gateway-api, introduction).
-const INTEGER_FIELDS: &str = "exp_month exp_year interval_delay max_occurrences";
+const INTEGER_FIELDS: [&str; 4] = ["exp_month", "exp_year", "interval_delay", "max_occurrences"];
 /// Fields of a line item that are strings in requests (partner-api, POST /invoices).
-const LINE_TEXTS: &str = "rate_per_quantity quantity";
+const LINE_TEXTS: [&str; 2] = ["rate_per_quantity", "quantity"];
 
 /// Refuses with 422, field by field, what the documents do not allow in a body.
 pub(crate) fn check_documented(cx: &ChangeUnit, endpoint: &str, body: &Value) -> Result<()> {
@@ -170,13 +193,13 @@ fn check_value_forms(problems: &mut FieldProblems, path: &str, value: &Value) {
     for (name, inner) in value.as_object().into_iter().flatten() {
         let here = join_path(path, name);
         let strange = match inner {
-            Value::Number(_) => has_word(LINE_TEXTS, name),
-            Value::String(_) => has_word(INTEGER_FIELDS, name),
-            Value::Object(_) => has_word(ARRAYS, name),
+            Value::Number(_) => LINE_TEXTS.contains(&name.as_str()),
+            Value::String(_) => INTEGER_FIELDS.contains(&name.as_str()),
+            Value::Object(_) => ARRAYS.contains(&name.as_str()),
             Value::Null | Value::Bool(_) | Value::Array(_) => false,
         };
         problems.unless(!strange, &here, "invalid", "Value is invalid");
-        if !strange && !has_word(FREE, name) {
+        if !strange && !FREE.contains(&name.as_str()) {
             check_value_forms(problems, &here, inner);
         }
     }

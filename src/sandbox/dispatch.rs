@@ -9,6 +9,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::response::Response;
+use chrono::{DateTime, Utc};
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, StatusCode, header};
 use http_body_util::{BodyExt, Limited};
@@ -21,7 +22,7 @@ use crate::sandbox::control::router;
 use crate::sandbox::merchants::auth;
 use crate::sandbox::pages;
 use crate::sandbox::request::{ParsedRequest, pairs};
-use crate::sandbox::server::Sandbox;
+use crate::sandbox::server::{LockedState, Sandbox};
 use crate::sandbox::state::faults::{FAULTS, FaultKind, FaultRule, pick};
 use crate::sandbox::state::logs::{self, LoggedRequest};
 use crate::sandbox::state::store::ChangeUnit;
@@ -35,6 +36,14 @@ const HTTP_DATE: &str = "%a, %d %b %Y %H:%M:%S GMT";
 /// Default `Retry-After` of a throttling fault, in milliseconds.
 const RETRY_AFTER_MS: u64 = 1_000;
 
+/// An answer, and whether the request changed anything besides the log of requests.
+struct ServedRequest {
+    answer: SandboxAnswer,
+    /// The sandbox's time.
+    now: DateTime<Utc>,
+    is_changed: bool,
+}
+
 impl Sandbox {
     /// Returns the whole emulator as a tower service, for a server and for in-process callers. An
     /// answer that must not arrive carries [`LostReplyMarker`] in its extensions, and [`Dropped`]
@@ -47,7 +56,7 @@ impl Sandbox {
         }))
     }
 
-    async fn handle(&self, request: Request<Body>) -> Response {
+    pub(crate) async fn handle(&self, request: Request<Body>) -> Response {
         let (parts, body) = request.into_parts();
         let is_control = router::is_control(parts.uri.path()) || router::is_page(&parts);
         if is_control && !router::is_local(&parts) {
@@ -61,15 +70,11 @@ impl Sandbox {
         if is_control {
             return response(router::serve(self, &parts, &body));
         }
-        let (method, path) = (parts.method.as_str(), parts.uri.path());
-        let fault = pick(&mut self.lock().faults, false, method, path);
-        if let Some(FaultRule { kind: FaultKind::Delay, delay_ms, .. }) = &fault {
-            tokio::time::sleep(Duration::from_millis(delay_ms.unwrap_or(0))).await;
-        }
-        let answer = self.answer(&parts, body, fault.as_ref()).await;
+        let (served, fault) = self.serve(&parts, body).await;
+        let ServedRequest { answer, now, is_changed } = served;
+        let answer = if is_changed { self.stored(answer).await } else { answer };
         let mut response = response(allow_other_origins(&parts, answer));
-        let now = self.now(&self.lock()).format(HTTP_DATE).to_string();
-        if let Ok(date) = HeaderValue::from_str(&now) {
+        if let Ok(date) = HeaderValue::from_str(&now.format(HTTP_DATE).to_string()) {
             response.headers_mut().insert(header::DATE, date);
         }
         if let Some(dropped) = fault.and_then(|fault| fault.kind.dropped()) {
@@ -79,17 +84,30 @@ impl Sandbox {
         response
     }
 
-    /// Serves one request; its changes are durable when this returns.
-    async fn answer(
-        &self,
-        parts: &Parts,
-        body: Vec<u8>,
-        fault: Option<&FaultRule>,
-    ) -> SandboxAnswer {
-        let (answer, stored) = self.serve_locked(parts, body, fault);
-        if !stored {
-            return answer;
-        }
+    /// Serves one request, after the delay of a fault.
+    async fn serve(&self, parts: &Parts, body: Vec<u8>) -> (ServedRequest, Option<FaultRule>) {
+        let fault = {
+            let _turn = self.turn().await;
+            let mut live = self.lock();
+            let fault = pick(&mut live.faults, false, parts.method.as_str(), parts.uri.path());
+            if fault.as_ref().is_none_or(|fault| fault.kind != FaultKind::Delay) {
+                return (self.serve_locked(&mut live, parts, body, fault.as_ref()), fault);
+            }
+            fault
+        };
+        let delay = fault.as_ref().and_then(|fault| fault.delay_ms).unwrap_or(0);
+        tokio::time::sleep(Duration::from_millis(delay)).await;
+        let _turn = self.turn().await;
+        (self.serve_locked(&mut self.lock(), parts, body, fault.as_ref()), fault)
+    }
+
+    /// Waits for the requests before. A free turn is taken at once, whatever the task did before.
+    async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        tokio::task::unconstrained(self.inner.turn.lock()).await
+    }
+
+    /// Returns the answer once all changes made so far are in the log.
+    async fn stored(&self, answer: SandboxAnswer) -> SandboxAnswer {
         let number = self.inner.flush.number();
         match self.inner.flush.wait(self.inner.index.as_ref(), number).await {
             Ok(()) => answer,
@@ -97,34 +115,34 @@ impl Sandbox {
         }
     }
 
-    /// Returns the answer, and true if anything besides the log was changed.
     fn serve_locked(
         &self,
+        live: &mut LockedState,
         parts: &Parts,
         body: Vec<u8>,
         fault: Option<&FaultRule>,
-    ) -> (SandboxAnswer, bool) {
-        let mut live = self.lock();
-        let now = self.now(&live);
-        let Ok(mut stored) = self.catch_up(&mut live, now) else {
-            return (SandboxAnswer::from_refusal(&SandboxRefusal::server_error()), false);
+    ) -> ServedRequest {
+        let now = self.now(live);
+        let failed = || SandboxAnswer::from_refusal(&SandboxRefusal::server_error());
+        let Ok(mut is_changed) = self.catch_up(live, now) else {
+            return ServedRequest { answer: failed(), now, is_changed: false };
         };
-        let mut cx = self.cx(&live, now);
+        let mut cx = self.cx(live, now);
         let prevented = fault.and_then(refusal_before).map(Ok);
         let answer = prevented.unwrap_or_else(|| self.route(&mut cx, parts, body));
         let answer = answer.unwrap_or_else(|refusal| {
             if !refusal.keeps_effects {
-                cx = self.cx(&live, now);
+                cx = self.cx(live, now);
             }
             pages::render_refusal(&cx, parts, &refusal)
         });
         let answer = fault.and_then(refusal_after).unwrap_or(answer);
-        stored |= cx.is_changed();
+        is_changed |= cx.is_changed();
         let logged = write_log(&mut cx, parts, &answer, fault, &live.faults);
-        match logged.and_then(|()| self.commit(&mut live, cx)) {
-            Ok(()) => (answer, stored),
-            Err(refusal) => (SandboxAnswer::from_refusal(&refusal), stored),
-        }
+        let committed = logged.and_then(|()| self.commit(live, cx));
+        let answer =
+            committed.map_or_else(|error| SandboxAnswer::from_refusal(&error), |()| answer);
+        ServedRequest { answer, now, is_changed }
     }
 
     fn route(&self, cx: &mut ChangeUnit, parts: &Parts, body: Vec<u8>) -> Result<SandboxAnswer> {

@@ -14,7 +14,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, io};
 
-use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::response::Response;
@@ -28,7 +27,7 @@ use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use tokio::task::JoinHandle;
-use tower::{ServiceExt, service_fn};
+use tower::service_fn;
 
 use crate::sandbox::server::Sandbox;
 use crate::sandbox::state::faults::Dropped;
@@ -100,12 +99,11 @@ pub fn serve(
     let failed = |source| ServeError::Listen { address, source };
     let handle = Handle::new();
     let stop = handle.clone();
-    let router = sandbox.router();
     let (ca, work) = if plain_http {
         let server = axum_server::from_tcp(listener).map_err(failed)?;
         let mut server = server.handle(handle).http1_only();
         set_timeout(server.http_builder());
-        (None, tokio::spawn(server.serve(connections(router))))
+        (None, tokio::spawn(server.serve(connections(sandbox.clone()))))
     } else {
         let authority = |source| ServeError::Authority { directory: state_dir.to_owned(), source };
         let (ca, config) = server_config(state_dir).map_err(authority)?;
@@ -113,7 +111,7 @@ pub fn serve(
         let server = axum_server::tls_rustls::from_tcp_rustls(listener, config).map_err(failed)?;
         let mut server = server.handle(handle).http1_only();
         set_timeout(server.http_builder());
-        (Some(ca), tokio::spawn(server.serve(connections(router))))
+        (Some(ca), tokio::spawn(server.serve(connections(sandbox.clone()))))
     };
     let posting = deliver_forever(sandbox.clone());
     let done = tokio::spawn(async move {
@@ -142,9 +140,9 @@ struct DroppedConnection;
 type ConnectionService =
     tower::util::BoxCloneService<Request<Incoming>, Response, DroppedConnection>;
 
-/// Returns the service of each connection: the router, with an error for a dropped answer.
+/// Returns the service of each connection: the sandbox, with an error for a dropped answer.
 fn connections(
-    router: Router,
+    sandbox: Sandbox,
 ) -> impl tower::Service<
     SocketAddr,
     Response = ConnectionService,
@@ -153,13 +151,12 @@ fn connections(
 > + Send
 + Clone {
     service_fn(move |peer: SocketAddr| {
-        let router = router.clone();
+        let sandbox = sandbox.clone();
         let service = service_fn(move |mut request: Request<Incoming>| {
-            let router = router.clone();
+            let sandbox = sandbox.clone();
             request.extensions_mut().insert(ConnectInfo(peer));
             async move {
-                let answer = router.oneshot(request.map(Body::new)).await;
-                let answer = answer.unwrap_or_else(|never| match never {});
+                let answer = sandbox.handle(request.map(Body::new)).await;
                 match answer.extensions().get::<Dropped>() {
                     None => Ok(answer),
                     Some(Dropped::Answer | Dropped::Connection) => Err(DroppedConnection),

@@ -14,10 +14,11 @@
 //! The rules come from the reference documents, the gaps from service-facts. The control paths
 //! (`/_sandbox/…`) are no part of the service.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, TimeDelta, Utc};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 
 use crate::base::clock::Clock;
@@ -52,9 +53,9 @@ pub(crate) struct SandboxInner {
     pub(crate) delivering: tokio::sync::Mutex<()>,
     /// Lead of the sandbox's clock over the clock underneath, in milliseconds.
     pub(crate) ahead: watch::Sender<i64>,
-    /// Lock of the state: its holder is the one request being served. Requests wait for one another
-    /// here all the time. The system's lock lets a thread sleep, where `parking_lot` first yields in a
-    /// loop, which takes CPU from the client on a machine with two cores.
+    /// Taken before `live` by requests to the service, whose tasks wait here without a thread.
+    pub(crate) turn: tokio::sync::Mutex<()>,
+    /// Lock of the state: its holder is the one request being served.
     live: Mutex<LockedState>,
 }
 
@@ -90,9 +91,11 @@ impl Sandbox {
         let environment = Arc::new(environment);
         let live = LockedState { meta: SandboxMeta::default(), faults: Vec::new(), next_due: None };
         let flush = GroupFlush::default();
-        let (delivering, live) = (tokio::sync::Mutex::new(()), Mutex::new(live));
+        let (delivering, turn) = (tokio::sync::Mutex::new(()), tokio::sync::Mutex::new(()));
+        let live = Mutex::new(live);
         let ahead = watch::Sender::default();
-        let inner = SandboxInner { environment, index, flush, routes, delivering, ahead, live };
+        let inner =
+            SandboxInner { environment, index, flush, routes, delivering, ahead, turn, live };
         let sandbox = Self { inner: Arc::new(inner) };
         sandbox.reload(&mut sandbox.lock())?;
         if sandbox.inner.index.scan_from(b"", None, 1)?.is_empty() {
@@ -102,7 +105,7 @@ impl Sandbox {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, LockedState> {
-        self.inner.live.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.live.lock()
     }
 
     fn reload(&self, live: &mut LockedState) -> Result<()> {
@@ -141,7 +144,7 @@ impl Sandbox {
         let base = self.inner.environment.options.clock.now();
         let start = self.inner.environment.options.start.unwrap_or(base);
         let mut cx = self.cx(&live, start);
-        cx.settings.offset_ms = start.signed_duration_since(base).num_milliseconds();
+        cx.settings_mut().offset_ms = start.signed_duration_since(base).num_milliseconds();
         cx.save_settings()?;
         cx.merchant_named(merchant::DEMO, None)?;
         self.commit(&mut live, cx)?;
@@ -155,15 +158,37 @@ impl Sandbox {
     /// Commits a unit of change atomically.
     pub(crate) fn commit(&self, live: &mut LockedState, cx: ChangeUnit) -> Result<()> {
         let (batch, meta) = cx.close()?;
-        let queued = batch.changes_under(objects::TIMERS.as_bytes()).next().is_some();
+        let timers = TimerChanges::of(&batch);
         self.inner.environment.parsed.forget(&batch);
         self.inner.index.apply(batch)?;
         live.meta = meta;
         self.notify_clock(live);
-        if queued {
-            live.next_due = first_due(self.inner.index.as_ref())?;
-        }
+        live.next_due = match timers {
+            TimerChanges::None => live.next_due,
+            TimerChanges::Added(first) => Some(live.next_due.map_or(first, |due| due.min(first))),
+            TimerChanges::Removed => first_due(self.inner.index.as_ref())?,
+        };
         Ok(())
+    }
+}
+
+/// The changes of the queue of timers in a batch.
+enum TimerChanges {
+    None,
+    /// Entries were only added; the first one has this moment.
+    Added(DateTime<Utc>),
+    Removed,
+}
+
+impl TimerChanges {
+    fn of(batch: &Batch) -> Self {
+        let mut changes = batch.changes_under(objects::TIMERS.as_bytes());
+        let Some((key, first)) = changes.next() else { return Self::None };
+        let moment = objects::timer_moment(&String::from_utf8_lossy(key));
+        match moment.filter(|_| first.is_some() && changes.all(|(_, change)| change.is_some())) {
+            Some(moment) => Self::Added(moment),
+            None => Self::Removed,
+        }
     }
 }
 
@@ -250,12 +275,10 @@ impl Sandbox {
 
     fn run_next_due(&self, live: &mut LockedState, moment: DateTime<Utc>) -> Result<()> {
         let mut cx = self.cx(live, moment);
-        let mut first = cx.scan(objects::TIMERS, None, 1)?;
-        let Some((key, value)) = first.pop() else {
+        let Some((key, due)) = cx.first::<TimerEntry>(objects::TIMERS)? else {
             live.next_due = None;
             return Ok(());
         };
-        let due: TimerEntry = serde_json::from_value(value)?;
         if run_timer(&mut cx, &key, &due).is_err() {
             tracing::error!(?due, "a due action failed and is skipped");
             cx = self.cx(live, moment);
@@ -272,7 +295,7 @@ impl Sandbox {
         self.catch_up(live, target)?;
         let mut cx = self.cx(live, target);
         let base = self.inner.environment.options.clock.now();
-        cx.settings.offset_ms = target.signed_duration_since(base).num_milliseconds();
+        cx.settings_mut().offset_ms = target.signed_duration_since(base).num_milliseconds();
         cx.save_settings()?;
         self.commit(live, cx)
     }

@@ -155,6 +155,10 @@ pub(crate) async fn deliver_forever(sandbox: Sandbox) -> Infallible {
         if let Err(error) = sent.await {
             tracing::error!(%error, "the sandbox cannot send webhooks now");
         }
+        // Entries of requests that changed nothing wait for this (`state::logs`).
+        if let Err(error) = sandbox.inner.index.flush() {
+            tracing::error!(%error, "the sandbox cannot write its log");
+        }
     }
 }
 

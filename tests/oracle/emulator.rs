@@ -15,7 +15,7 @@ use http_body_util::BodyExt;
 use reckon::base::clock::VirtualClock;
 use reckon::sandbox::options::SandboxOptions;
 use reckon::sandbox::server::Sandbox;
-use reckon::store::index::ordered::MemoryIndex;
+use reckon::sandbox::state::store::in_memory;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
@@ -29,7 +29,7 @@ impl Emulator {
     pub(crate) fn new(time: &str) -> Self {
         let clock = Arc::new(VirtualClock::new(time.parse().unwrap()));
         let options = SandboxOptions { clock, ..SandboxOptions::default() };
-        let sandbox = Sandbox::open(Arc::new(MemoryIndex::new()), options).unwrap();
+        let sandbox = Sandbox::open(in_memory(), options).unwrap();
         Self { sandbox, key: String::new() }
     }
 

@@ -113,7 +113,7 @@ fn s11_what_a_daemon_writes_is_its_owners_alone_and_k9_warnings_keep_no_set_out(
     let daemon = daemon_process::start(folder.path(), "").unwrap();
     let state = folder.path().join(".reckon");
     let all = beneath(&state);
-    assert!(all.iter().any(|path| path.starts_with(state.join("sandbox/index"))), "{all:?}");
+    assert!(all.iter().any(|path| path.starts_with(state.join("sandbox/state"))), "{all:?}");
     for path in all {
         let mode = fs::symlink_metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o077, 0, "{}: {mode:o}", path.display());

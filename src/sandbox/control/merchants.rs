@@ -123,7 +123,7 @@ pub(crate) fn partner(cx: &ChangeUnit) -> Result<SandboxAnswer> {
 pub(crate) fn set_partner(cx: &mut ChangeUnit, order: &ControlOrder) -> Result<SandboxAnswer> {
     let may = ROLES.contains(&order.text("role").unwrap_or("owner"));
     SandboxRefusal::ensure(may, SandboxRefusal::not_authorized)?;
-    let settings = &mut cx.settings;
+    let settings = cx.settings_mut();
     order.set_text("event_url", &mut settings.event_url);
     order.set_text("redirect_uri", &mut settings.redirect_uri);
     settings.enabled = order.flag("enabled").unwrap_or(settings.enabled);

@@ -173,9 +173,9 @@ fn settings(cx: &ChangeUnit) -> Result<SandboxAnswer> {
 
 fn set_settings(cx: &mut ChangeUnit, order: &ControlOrder) -> Result<SandboxAnswer> {
     let help = "duplicate_source_id is `same` or `refuse`";
-    order.set("duplicate_source_id", help, &mut cx.settings.duplicate_source_id)?;
+    order.set("duplicate_source_id", help, &mut cx.settings_mut().duplicate_source_id)?;
     let help = "paying_minutes is a whole number of minutes";
-    order.set("paying_minutes", help, &mut cx.settings.paying_minutes)?;
+    order.set("paying_minutes", help, &mut cx.settings_mut().paying_minutes)?;
     cx.save_settings()?;
     settings(cx)
 }

@@ -19,6 +19,7 @@
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 
 use data_encoding::BASE64;
 use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
@@ -88,8 +89,8 @@ pub(crate) fn account_of(cx: &ChangeUnit, headers: &HeaderMap) -> Option<String>
 pub(crate) fn by_key(cx: &ChangeUnit, key: &str) -> Result<KeyEntry> {
     let is_key = key.bytes().all(|byte| byte.is_ascii_alphanumeric());
     SandboxRefusal::ensure(is_key, SandboxRefusal::not_authorized)?;
-    let entry: Option<KeyEntry> = cx.get(&format!("x/key/{key}"))?;
-    let entry = entry.ok_or_else(SandboxRefusal::not_authorized)?;
+    let entry: Option<Arc<KeyEntry>> = cx.get_cached(&format!("x/key/{key}"))?;
+    let entry = entry.map(Arc::unwrap_or_clone).ok_or_else(SandboxRefusal::not_authorized)?;
     // Deauthorising revokes the accounts' keys, which the partner received; the merchant's own keys
     // stay.
     let is_valid = entry.account.is_none() || !is_deauthorised(cx, &entry.owner.merchant)?;

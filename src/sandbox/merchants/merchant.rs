@@ -59,7 +59,7 @@ pub(crate) enum KeyKind {
 }
 
 #[skip_serializing_none]
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct KeyEntry {
     pub(crate) owner: ObjectOwner,
     pub(crate) kind: KeyKind,

@@ -199,7 +199,7 @@ fn key(merchant: &str) -> String {
 
 impl ChangeUnit {
     pub(crate) fn policy(&self, merchant: &str) -> Result<Arc<MerchantPolicy>> {
-        Ok(self.get_cached(&key(merchant))?.unwrap_or_default())
+        self.get_cached_or_default(&key(merchant))
     }
 
     pub(crate) fn policy_to_edit(&self, merchant: &str) -> Result<MerchantPolicy> {

@@ -28,12 +28,14 @@ const FINGERPRINT_LENGTH: usize = 20;
 /// The published number whose check digit is wrong on purpose.
 const LUHN_WRONG: &str = "4242424242424241";
 
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct StoredMethod {
     /// The visible method, for answers.
     pub(crate) shown: PaymentMethod,
     pub(crate) class: OutcomeClass,
     /// Problems of the fields as sent; a token also stores such details (service-facts, 36).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) problems: Vec<FieldProblem>,
     #[serde(rename = "number_fits")]
     pub(crate) is_number_valid: bool,

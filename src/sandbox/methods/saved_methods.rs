@@ -89,7 +89,7 @@ impl SavedMethodStore {
     }
 
     pub(crate) fn get(&self, cx: &ChangeUnit, asked: &ParsedRequest) -> Result<PaymentMethod> {
-        Ok(self.find(cx, &asked.owner()?, asked.parameter(0))?.object)
+        cx.find_object(self.kind, &asked.owner()?, asked.parameter(0))
     }
 
     fn find(&self, cx: &ChangeUnit, owner: &ObjectOwner, id: &str) -> Result<StoredPaymentMethod> {

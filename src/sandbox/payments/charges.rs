@@ -136,7 +136,8 @@ pub(crate) fn settle(
     let id = cx.fresh_gateway_id();
     let object = new_transaction(cx, id.clone(), &order)?;
     let mut kept = Stored { owner: order.owner, sequence, object, internal: order.method };
-    cx.create(ObjectKind::TRANSACTION, &kept.owner.key(), &id, &kept)?;
+    // The change that follows stores the object itself.
+    cx.list_add(&ObjectKind::TRANSACTION.list(&kept.owner.key()), kept.sequence, &id)?;
     let reference = kept.object.reference.as_deref();
     cx.index_reference(ObjectKind::TRANSACTION, &kept, reference, &id)?;
     transactions::emit(cx, &kept, "transaction.created")?;

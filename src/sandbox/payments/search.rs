@@ -16,7 +16,8 @@ use crate::sandbox::state::store::ChangeUnit;
 
 /// GET /v1/transactions/{id}: a charge includes its refunds, if any.
 pub(crate) fn get(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Transaction> {
-    let object = transactions::find(cx, &asked.owner()?, asked.parameter(0))?.object;
+    let (owner, id) = (asked.owner()?, asked.parameter(0));
+    let object: Transaction = cx.find_object(ObjectKind::TRANSACTION, &owner, id)?;
     let refunds = transactions::refunds_of(cx, &object.id)?.into_iter().map(|refund| refund.object);
     let refunds: Vec<Transaction> = refunds.collect();
     Ok(Transaction { refunds: Some(refunds).filter(|refunds| !refunds.is_empty()), ..object })
@@ -27,7 +28,7 @@ pub(crate) fn search(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Page<
     let owner = asked.owner()?;
     let paging = PageQuery::of(asked)?;
     let under = ObjectKind::TRANSACTION.list(&owner.key());
-    let show = |id: &str| transactions::find(cx, &owner, id).map(|kept| kept.object);
+    let show = |id: &str| cx.find_object(ObjectKind::TRANSACTION, &owner, id);
     let filter = Filter::of(asked)?;
     if filter == Filter::default() && asked.query("order_by").is_none() {
         return paging.of_list(cx, &under, show);

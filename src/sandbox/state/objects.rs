@@ -9,7 +9,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use data_encoding::BASE64URL_NOPAD;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
 use crate::base::hash::keyed_digest;
@@ -144,6 +144,16 @@ impl ChangeUnit {
     ) -> Result<Stored<T, X>> {
         let kept: Stored<T, X> = self.load(kind, id)?;
         if kept.owner == *owner { Ok(kept) } else { Err(SandboxRefusal::not_found(kind.name, id)) }
+    }
+
+    /// Returns the visible object of this owner, without its private part. 404 as [`Self::find`].
+    pub(crate) fn find_object<T: DeserializeOwned>(
+        &self,
+        kind: ObjectKind,
+        owner: &ObjectOwner,
+        id: &str,
+    ) -> Result<T> {
+        self.find::<T, IgnoredAny>(kind, owner, id).map(|kept| kept.object)
     }
 
     /// Returns an object of any owner. 404 for an unknown one.

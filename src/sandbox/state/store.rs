@@ -1,13 +1,12 @@
 //! State of the emulator, and the unit of change.
 //!
-//! All state is in an [`Index`], as JSON under readable keys. A request works on a [`ChangeUnit`],
+//! All state is in an [`Index`] in memory, as JSON under readable keys. A request works on a [`ChangeUnit`],
 //! which reads the index through its own unapplied changes. The changes are applied as one batch
 //! before the answer, or dropped. An answered effect is therefore complete, and a refused request
 //! changes nothing.
 //!
 //! Values that nearly every request reads are cached in parsed form. The index stays the source of
-//! truth: applied changes are evicted and read again. Only stored values are cached, so an absent
-//! value needs no eviction.
+//! truth: applied changes are evicted and read again.
 //!
 //! Keys: `o/KIND/ID` objects · `l/…` lists, newest first, `n/…` their lengths · `x/…` look-ups ·
 //! `due/TIME/SEQ` timers · `meta/…` counters and settings.
@@ -26,6 +25,15 @@ use crate::base::hash::{Digest, keyed_digest};
 use crate::sandbox::answer::Result;
 use crate::sandbox::options::{SandboxOptions, ServiceSurface};
 use crate::store::index::ordered::{Batch, Index, KeyValue};
+use crate::store::index::paths::PathIndex;
+
+/// Beginnings of keys that are looked up, and seldom read in order: objects, and lengths of lists.
+pub const LOOKED_UP: &[&str] = &["o/", "n/"];
+
+/// Returns an empty index for a state in memory alone.
+pub fn in_memory() -> Arc<dyn Index> {
+    Arc::new(PathIndex::new(LOOKED_UP))
+}
 
 /// Data that is constant while a sandbox is open, and its caches.
 #[derive(Debug)]
@@ -40,9 +48,10 @@ pub(crate) struct SandboxEnvironment {
 pub(crate) struct ChangeUnit {
     pub(crate) environment: Arc<SandboxEnvironment>,
     pub(crate) now: DateTime<Utc>,
-    pub(crate) settings: SandboxSettings,
+    pub(crate) settings: Arc<SandboxSettings>,
     index: Arc<dyn Index>,
     batch: Batch,
+    first_sequence: u64,
     sequence: u64,
     /// Buffer for serialisation, so that stored values have their exact size.
     draft: Vec<u8>,
@@ -87,11 +96,11 @@ impl SandboxSettings {
     }
 }
 
-/// The counter and the settings in memory; the counter is stored with every change.
+/// The counter and the settings in memory; the counter is stored with every change of it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SandboxMeta {
     sequence: u64,
-    pub(crate) settings: SandboxSettings,
+    pub(crate) settings: Arc<SandboxSettings>,
 }
 
 impl SandboxMeta {
@@ -100,7 +109,8 @@ impl SandboxMeta {
         let stored = |key: &str| index.get(key.as_bytes());
         let sequence = stored(SEQUENCE)?.map(|bytes| serde_json::from_slice(&bytes)).transpose()?;
         let settings = stored(SETTINGS)?.map(|bytes| serde_json::from_slice(&bytes)).transpose()?;
-        Ok(Self { sequence: sequence.unwrap_or(0), settings: settings.unwrap_or_default() })
+        let settings = Arc::new(settings.unwrap_or_default());
+        Ok(Self { sequence: sequence.unwrap_or(0), settings })
     }
 }
 
@@ -145,12 +155,14 @@ impl ChangeUnit {
         now: DateTime<Utc>,
     ) -> Self {
         let SandboxMeta { sequence, settings } = meta.clone();
-        Self { environment, now, settings, index, batch: Batch::new(), sequence, draft: Vec::new() }
+        let (batch, draft) = (Batch::new(), Vec::new());
+        let first_sequence = sequence;
+        Self { environment, now, settings, index, batch, first_sequence, sequence, draft }
     }
 
     /// Closes the unit: returns its changes, to be applied at once, and the new counter and settings.
     pub(crate) fn close(mut self) -> Result<(Batch, SandboxMeta)> {
-        if !self.batch.is_empty() {
+        if self.sequence != self.first_sequence {
             let sequence = self.sequence;
             self.put(SEQUENCE, &sequence)?;
         }
@@ -167,9 +179,14 @@ impl ChangeUnit {
         self.sequence
     }
 
+    /// Returns the settings to change them; [`Self::save_settings`] stores them.
+    pub(crate) fn settings_mut(&mut self) -> &mut SandboxSettings {
+        Arc::make_mut(&mut self.settings)
+    }
+
     pub(crate) fn save_settings(&mut self) -> Result<()> {
         let settings = self.settings.clone();
-        self.put(SETTINGS, &settings)
+        self.put(SETTINGS, &*settings)
     }
 
     pub(crate) fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>> {
@@ -188,6 +205,27 @@ impl ChangeUnit {
             return Ok(self.get(key)?.map(Arc::new));
         }
         self.environment.parsed.get(key, || self.get(key))
+    }
+
+    /// Reads a frequently used value through a cache; an absent one is the default.
+    pub(crate) fn get_cached_or_default<T>(&self, key: &str) -> Result<Arc<T>>
+    where
+        T: DeserializeOwned + Default + Send + Sync + 'static,
+    {
+        if self.batch.changes_key(key.as_bytes()) {
+            return Ok(Arc::new(self.get(key)?.unwrap_or_default()));
+        }
+        let read = || self.get(key).map(|found| Some(found.unwrap_or_default()));
+        Ok(self.environment.parsed.get(key, read)?.unwrap_or_default())
+    }
+
+    /// Returns the first entry under a prefix.
+    pub(crate) fn first<T: DeserializeOwned>(&self, prefix: &str) -> Result<Option<(String, T)>> {
+        let first = self.scan_with_batch(prefix.as_bytes(), None, 1)?.pop();
+        let read = |(key, value): KeyValue| -> Result<(String, T)> {
+            Ok((String::from_utf8_lossy(&key).into_owned(), serde_json::from_slice(&value)?))
+        };
+        first.map(read).transpose()
     }
 
     pub(crate) fn put<T: Serialize>(&mut self, key: &str, value: &T) -> Result<()> {

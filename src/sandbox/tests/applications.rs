@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{FixedClock, TestSandbox, with};
 use crate::sandbox::options::{DecisionMode, SandboxOptions, ServiceSurface};
 use crate::sandbox::server::Sandbox;
-use crate::store::index::ordered::{Index, MemoryIndex};
+use crate::sandbox::state::store::in_memory;
 
 const PATH: &str = "/api/v1/merchant_applications";
 /// Longer than the sandbox takes to decide on an application.
@@ -98,7 +98,7 @@ pub(super) fn contexts(reply: &super::Reply) -> Vec<String> {
 }
 
 pub(super) fn manual() -> TestSandbox {
-    let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
+    let index = in_memory();
     let options = SandboxOptions {
         decide: DecisionMode::Manual,
         clock: Arc::new(FixedClock),

@@ -10,7 +10,7 @@ use super::{TestSandbox, basic, covers, fields, visa, with};
 use crate::api::credentials::AccountType;
 use crate::sandbox::options::{SandboxOptions, ServiceSurface};
 use crate::sandbox::server::Sandbox;
-use crate::store::index::ordered::MemoryIndex;
+use crate::sandbox::state::store::in_memory;
 
 #[tokio::test]
 async fn each_brand_has_a_web_host_with_the_same_paths() {
@@ -56,8 +56,7 @@ async fn base_web_and_portal_may_be_three_hosts() {
         web_url: "https://web.example".to_owned(),
         ..SandboxOptions::default()
     };
-    let index: std::sync::Arc<dyn crate::store::index::ordered::Index> =
-        std::sync::Arc::new(MemoryIndex::new());
+    let index = in_memory();
     let sandbox = Sandbox::open(std::sync::Arc::clone(&index), options).unwrap();
     let house = TestSandbox { sandbox, index, surface: ServiceSurface::Public };
     let bearer = house.bearer("demo").await;

@@ -64,7 +64,8 @@ use super::options::{SandboxOptions, ServiceSurface};
 use super::server::Sandbox;
 use super::state::faults::Dropped;
 use crate::base::clock::Clock;
-use crate::store::index::ordered::{Index, MemoryIndex};
+use crate::sandbox::state::store::in_memory;
+use crate::store::index::ordered::Index;
 use covering::covers;
 
 /// A Saturday noon in Chicago.
@@ -130,7 +131,7 @@ fn fields(reply: &Reply) -> Vec<(String, String)> {
 
 impl TestSandbox {
     fn new(surface: ServiceSurface) -> Self {
-        let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
+        let index = in_memory();
         let sandbox = Self::open(&index, surface);
         Self { sandbox, index, surface }
     }

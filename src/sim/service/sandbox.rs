@@ -1,7 +1,6 @@
 //! Sandbox of a run: it issues codes, and shows the objects that the checkers read.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
@@ -13,10 +12,10 @@ use crate::base::secret::Secret;
 use crate::engine::handles::shared::PartnerAccess;
 use crate::sandbox::options::{DecisionMode, SandboxOptions};
 use crate::sandbox::server::Sandbox;
+use crate::sandbox::state::store::in_memory;
 use crate::sandbox::webhooks::OutgoingWebhook;
 use crate::sim::plan::documents::{DocBody, applicant_secrets, variable};
 use crate::sim::plan::script::SimScript;
-use crate::store::index::ordered::MemoryIndex;
 
 #[derive(Debug, Clone, Default)]
 pub struct Objects {
@@ -69,7 +68,7 @@ impl SandboxControl {
             decide: if manual { DecisionMode::Manual } else { DecisionMode::Auto },
             ..SandboxOptions::default()
         };
-        let sandbox = Sandbox::open(Arc::new(MemoryIndex::new()), options).ok();
+        let sandbox = Sandbox::open(in_memory(), options).ok();
         let merchants = script.files.values().filter(|doc| doc.body == DocBody::Merchant);
         let mut desk = Self {
             earlier_charges: Vec::new(),

@@ -50,8 +50,6 @@ pub struct SledIndex {
     /// Values stored in chunks, with the number of chunks, so that a change need not read the value
     /// that it replaces. A scan holds this lock while it reads, so it never sees half of a batch.
     chunked: RwLock<ChunkCounts>,
-    /// True if a flush must survive a power cut; false if only the end of this process.
-    synced: bool,
 }
 
 /// Our own handle on the file of the database: sled's flush does not sync the file on Linux.
@@ -88,15 +86,7 @@ impl SledIndex {
         let chunked = count_chunks(&db).map_err(|error| to_index_error(path, error))?;
         let file = OpenOptions::new().read(true).write(true).open(path.join("db"));
         let (file, chunked) = (DbFile(file.map_err(failed)?), RwLock::new(chunked));
-        Ok(Self { path: path.to_owned(), db, file, chunked, synced: true })
-    }
-
-    /// Returns the same index with a flush that reaches only the operating system: flushed values
-    /// survive the end of this process, but not a power cut.
-    #[must_use]
-    pub fn without_sync(mut self) -> Self {
-        self.synced = false;
-        self
+        Ok(Self { path: path.to_owned(), db, file, chunked })
     }
 
     fn failed(&self) -> impl Fn(::sled::Error) -> IndexError {
@@ -155,9 +145,6 @@ impl Index for SledIndex {
 
     fn flush(&self) -> IndexResult {
         self.db.flush().map_err(self.failed())?;
-        if !self.synced {
-            return Ok(());
-        }
         let io = |source| IndexError::Io { path: self.path.clone(), source };
         self.file.0.sync_data().map_err(io)
     }

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::store::disk::directory::{LockOwner, StateLock, sync_dir};
 use crate::store::error::{OpenError, OpenReport, OpenResult};
 use crate::store::index::buffered::BufferedIndex;
+use crate::store::index::logged::LoggedIndex;
 use crate::store::index::ordered::{Batch, Index, IndexError, IndexResult, MemoryIndex};
 use crate::store::index::sled::SledIndex;
 use crate::store::journal::chain::{Head, Position};
@@ -51,9 +52,21 @@ pub fn open_closed(
     Ok(clean.map(|clean| ClosedIndex { index, head: clean.head, _lock: lock }))
 }
 
-/// Opens a private index, beside any state. Flushed values survive the process, but no power cut.
-pub fn private_index(dir: &Path) -> IndexResult<Arc<dyn Index>> {
-    Ok(Arc::new(SledIndex::open(dir)?.without_sync()))
+/// Opens the index of an emulator, beside any state. Flushed values survive the process, but no power
+/// cut. Entries of the folder `former`, of a program that kept them in sled, are moved to it.
+pub fn logged_index(
+    dir: &Path,
+    looked_up: &'static [&'static str],
+    former: &Path,
+) -> IndexResult<Arc<dyn Index>> {
+    let has_former = former.join("db").exists();
+    let first = || if has_former { SledIndex::open(former)?.scan(b"") } else { Ok(Vec::new()) };
+    let index = LoggedIndex::open(dir, looked_up, first)?;
+    if has_former {
+        let failed = |source| IndexError::Io { path: former.to_owned(), source };
+        fs::remove_dir_all(former).map_err(failed)?;
+    }
+    Ok(Arc::new(index))
 }
 
 /// Opens the index of a state directory; a damaged one is moved aside, never deleted.
@@ -249,6 +262,22 @@ mod tests {
         settle_slots(dir).unwrap();
         assert!(!dir.join(SECOND).exists() && !is_unsettled(dir));
         SledIndex::open(&dir.join(FIRST)).unwrap().get(b"key").unwrap()
+    }
+
+    #[test]
+    fn the_entries_of_a_former_emulator_are_moved_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let (own, former) = (dir.path().join("state"), dir.path().join("index"));
+        fill(&SledIndex::open(&former).unwrap(), "old");
+        let index = logged_index(&own, &[], &former).unwrap();
+        assert_eq!(
+            (index.get(b"key").unwrap().unwrap(), former.exists()),
+            (b"old".to_vec(), false)
+        );
+        fill(&*index, "new");
+        drop(index);
+        let index = logged_index(&own, &[], &former).unwrap();
+        assert_eq!(index.get(b"key").unwrap().unwrap(), b"new");
     }
 
     /// Closes K11: at each step of an exchange one index is in use.

@@ -37,6 +37,7 @@ use reckon::plan::state_view;
 use reckon::policy::prune::PruneGuards;
 use reckon::sandbox::options::{SandboxOptions, ServiceSurface};
 use reckon::sandbox::server::Sandbox;
+use reckon::sandbox::state::store::in_memory;
 use reckon::spec::document::ReadContext;
 use reckon::spec::tree::attachments::AttachmentFolder;
 use reckon::spec::tree::loader::Loader;
@@ -153,7 +154,7 @@ impl World {
         let clock = Arc::new(VirtualClock::new(epoch));
         let options =
             SandboxOptions { clock: clock.clone(), surface, seed, ..SandboxOptions::default() };
-        let sandbox = Sandbox::open(Arc::new(MemoryIndex::new()), options).unwrap();
+        let sandbox = Sandbox::open(in_memory(), options).unwrap();
         Self {
             sandbox,
             journal: MemoryDisk::new(),

@@ -33,9 +33,10 @@ use crate::model::operator::WebhookAddress;
 use crate::sandbox::options::{DecisionMode, SandboxOptions, ServiceSurface};
 use crate::sandbox::serve::{BoundAddress, ListeningSandbox, ServeError, serve};
 use crate::sandbox::server::Sandbox;
+use crate::sandbox::state::store::LOOKED_UP;
 use crate::store::disk::directory::private_dir;
 use crate::store::read_model::model::ReadModel;
-use crate::store::state::index::private_index;
+use crate::store::state::index::logged_index;
 
 pub(crate) async fn run(cli: &Cli, args: &SandboxArgs, out: Printer) -> CommandResult {
     if let Some(SandboxCommand::Env) = args.command {
@@ -133,7 +134,8 @@ fn open(dir: &Path, options: SandboxOptions) -> CommandResult<Sandbox> {
         CommandFailure::environment("reckon::sandbox::state", what)
     };
     private_dir(dir).map_err(|error| failed(&error))?;
-    let index = private_index(&dir.join("index")).map_err(|error| failed(&error))?;
+    let index = logged_index(&dir.join("state"), LOOKED_UP, &dir.join("index"));
+    let index = index.map_err(|error| failed(&error))?;
     Sandbox::open(index, options).map_err(|error| failed(&error))
 }
 
