@@ -241,7 +241,6 @@ fn engine(
     embedded: Option<(&EmbeddedSandbox, WebhookAddresses)>,
     control: &Control,
 ) -> CommandResult<Engine> {
-    let loader = setup.loaded_tree_of(open, now_ns());
     let how = EngineOptions {
         embedded: embedded.as_ref().map(|(one, _)| one.access.clone()),
         secrets: embedded.map(|(one, addresses)| one.secrets(setup, addresses)).transpose()?,
@@ -249,5 +248,10 @@ fn engine(
     };
     let shared = setup.engine_parts(open, how)?;
     control.set_local_queries(Arc::new(DaemonQueries::new(setup.clone(), shared.clone())));
-    Ok(Engine::new(shared, Box::new(TrackedSpecs::of(loader, setup.specs.roots())))?)
+    let (stored, loader) = std::thread::scope(|scope| {
+        let stored = scope.spawn(|| Engine::read_facts(&shared));
+        let loader = setup.loaded_tree_of(open, now_ns());
+        (stored.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), loader)
+    });
+    Ok(Engine::of(shared, stored?, Box::new(TrackedSpecs::of(loader, setup.specs.roots())))?)
 }

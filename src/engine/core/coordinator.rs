@@ -26,7 +26,7 @@ use crate::engine::handles::task_result::TaskFailure;
 use crate::engine::hooks::scripts::Scripts;
 use crate::engine::known::files::ReadScope;
 use crate::engine::known::files::SpecSource;
-use crate::engine::known::known_state::KnownState;
+use crate::engine::known::known_state::{KnownState, StoredFacts};
 use crate::engine::known::money_book::MoneyBook;
 use crate::engine::known::timed_holds::TimedHolds;
 use crate::engine::limits::plan_cap;
@@ -94,9 +94,25 @@ pub struct Engine {
 impl Engine {
     /// Builds the engine from the journal's read model and the documents.
     pub fn new(shared: Arc<EngineShared>, specs: Box<dyn SpecSource>) -> EngineResult<Self> {
-        let planner = Box::new(Planner::new(shared.settings.planning.clone()));
+        let stored = Self::read_facts(&shared)?;
+        Self::of(shared, stored, specs)
+    }
+
+    /// Reads the facts of all resources, which can take place while the documents are read. What is
+    /// written from now on is noted as changed.
+    pub fn read_facts(shared: &EngineShared) -> EngineResult<StoredFacts> {
         drop(shared.writer.changed_resources().take());
-        let world = KnownState::load(&shared.facts, specs, shared.clock.clone())?;
+        Ok(StoredFacts::read(&shared.facts)?)
+    }
+
+    /// Builds the engine from facts that were read and from the documents.
+    pub fn of(
+        shared: Arc<EngineShared>,
+        stored: StoredFacts,
+        specs: Box<dyn SpecSource>,
+    ) -> EngineResult<Self> {
+        let planner = Box::new(Planner::new(shared.settings.planning.clone()));
+        let world = KnownState::new(&shared.facts, stored, specs, shared.clock.clone())?;
         let mut world = world.with_limits(shared.guard.clone(), shared.settings.cautious_start);
         let times = shared.settings.policy.times.clone();
         world.holds.timed = TimedHolds::new(times, shared.now());

@@ -58,16 +58,33 @@ pub struct KnownState {
     tried_again: BTreeMap<Key, IntentId>,
 }
 
-impl KnownState {
-    pub fn load(
-        facts: &ReadModel,
-        specs: Box<dyn SpecSource>,
-        clock: SharedClock,
-    ) -> Result<Self, ReadModelError> {
+/// The facts of all resources as the fold has them, read before a [`KnownState`] is made of them.
+#[derive(derive_more::Debug)]
+#[debug("StoredFacts({} known)", observed.len())]
+pub struct StoredFacts {
+    observed: HashMap<Key, StoredObserved>,
+    open: BTreeMap<Key, Arc<OpenIntent>>,
+}
+
+impl StoredFacts {
+    pub fn read(facts: &ReadModel) -> Result<Self, ReadModelError> {
         let mut observed = HashMap::new();
         facts.each_stored(|key, stored| drop(observed.insert(key, stored)))?;
         let open = facts.open_intents()?.into_iter();
         let open = open.map(|open| (open.intent.key.clone(), Arc::new(open))).collect();
+        Ok(Self { observed, open })
+    }
+}
+
+impl KnownState {
+    /// Makes the state of what was read of `facts`. What was written since the begin of that reading
+    /// is to be read again ([`Self::refresh`]).
+    pub fn new(
+        facts: &ReadModel,
+        StoredFacts { observed, open }: StoredFacts,
+        specs: Box<dyn SpecSource>,
+        clock: SharedClock,
+    ) -> Result<Self, ReadModelError> {
         let mut known_state = Self {
             files: SpecFiles::new(specs),
             facts: facts.clone(),

@@ -31,7 +31,7 @@ use crate::engine::handles::shared::{
 };
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::hooks::scripts::Scripts;
-use crate::engine::known::known_state::KnownState;
+use crate::engine::known::known_state::{KnownState, StoredFacts};
 use crate::engine::known::money_book::MoneyBook;
 use crate::engine::protocol::input::EngineCommand;
 use crate::engine::protocol::query::{EngineQuery, Reply};
@@ -356,7 +356,9 @@ fn load(shared: &Arc<EngineShared>, folder: &std::path::Path) -> KnownState {
     };
     let mut loader = Loader::new(folder, "specs", ReadContext { kinds: KINDS, check });
     loader.load_all();
-    let known = KnownState::load(&shared.facts, Box::new(loader), shared.clock.clone()).unwrap();
+    let known = StoredFacts::read(&shared.facts).unwrap();
+    let (specs, clock) = (Box::new(loader), shared.clock.clone());
+    let known = KnownState::new(&shared.facts, known, specs, clock).unwrap();
     known.with_limits(shared.guard.clone(), shared.settings.cautious_start)
 }
 

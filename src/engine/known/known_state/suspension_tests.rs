@@ -55,7 +55,11 @@ fn suspended(all: &[Suspension]) -> (KnownState, Arc<MemoryIndex>) {
     }
     let clock = Arc::new(VirtualClock::new(at(0)));
     let facts = ReadModel::new(index.clone());
-    (KnownState::load(&facts, Box::new(NoFiles), clock).unwrap(), index)
+    (
+        KnownState::new(&facts, StoredFacts::read(&facts).unwrap(), Box::new(NoFiles), clock)
+            .unwrap(),
+        index,
+    )
 }
 
 fn write(index: &MemoryIndex, suspension: &Suspension) {
