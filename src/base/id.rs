@@ -7,6 +7,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::ops::Deref;
 use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
 
@@ -95,6 +96,14 @@ impl Name {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Returns the first 16 bytes as a number. A name with a smaller one is smaller: no name holds a
+    /// zero byte.
+    fn start(&self) -> u128 {
+        let mut start = [0; 16];
+        start.iter_mut().zip(self.0.bytes()).for_each(|(slot, byte)| *slot = byte);
+        u128::from_be_bytes(start)
+    }
 }
 
 impl FromStr for Name {
@@ -156,13 +165,18 @@ pub enum KeyError {
 ///
 /// Many maps hold the same key, each a hundred thousand of them. Equal keys are one allocation,
 /// also of different origin, so keys are equal exactly if they point to the same one.
-#[derive(Clone, SerializeDisplay, DeserializeFromStr)]
-#[derive(derive_more::Deref, derive_more::Display)]
-#[display("{}/{}/{}", _0.kind, _0.namespace, _0.name)]
-#[deref(forward)]
-pub struct Key(Arc<KeyParts>);
+#[derive(Clone, SerializeDisplay, DeserializeFromStr, derive_more::Display)]
+#[display("{}/{}/{}", _0.parts.kind, _0.parts.namespace, _0.parts.name)]
+pub struct Key(Arc<SharedKey>);
 
-static KEYS: LazyLock<SharedValues<KeyParts>> = LazyLock::new(SharedValues::default);
+/// The parts of a key, and the beginning of its name as a number: most comparisons look no further.
+#[derive(Debug)]
+struct SharedKey {
+    parts: KeyParts,
+    name_start: u128,
+}
+
+static KEYS: LazyLock<SharedValues<SharedKey>> = LazyLock::new(SharedValues::default);
 /// The kinds and the namespaces of keys in use.
 static WORDS: LazyLock<SharedValues<str>> = LazyLock::new(SharedValues::default);
 
@@ -215,6 +229,7 @@ impl Ord for Key {
         };
         compare(&self.kind.0, &other.kind.0)
             .then_with(|| compare(&self.namespace.0, &other.namespace.0))
+            .then_with(|| self.0.name_start.cmp(&other.0.name_start))
             .then_with(|| self.name.cmp(&other.name))
     }
 }
@@ -227,15 +242,26 @@ impl PartialOrd for Key {
 
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.0.parts.fmt(f)
+    }
+}
+
+impl Deref for Key {
+    type Target = KeyParts;
+
+    fn deref(&self) -> &KeyParts {
+        &self.0.parts
     }
 }
 
 impl From<KeyParts> for Key {
     fn from(parts: KeyParts) -> Self {
         let texts = parts.texts();
-        let make = || Arc::new(parts.clone().with_shared_words());
-        Self(KEYS.share(&texts, |known| known.texts() == texts, make))
+        let make = || {
+            let parts = parts.clone().with_shared_words();
+            Arc::new(SharedKey { name_start: parts.name.start(), parts })
+        };
+        Self(KEYS.share(&texts, |known| known.parts.texts() == texts, make))
     }
 }
 
@@ -270,7 +296,7 @@ impl FromStr for Key {
         };
         let texts = [kind, namespace, name];
         // The names of a known key were checked.
-        if let Some(known) = KEYS.find(&texts, |known| known.texts() == texts) {
+        if let Some(known) = KEYS.find(&texts, |known| known.parts.texts() == texts) {
             return Ok(Self(known));
         }
         Ok(Self::new(Kind::new(kind), &namespace.parse()?, &name.parse()?))

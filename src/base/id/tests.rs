@@ -1,5 +1,10 @@
 //! Laws of names and ids.
 
+use std::collections::BTreeSet;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
 use super::*;
 
 fn name(text: &str) -> Name {
@@ -115,6 +120,17 @@ fn keys_are_ordered_by_kind_then_namespace_then_name() {
     keys.sort();
     let order = keys.map(|key| key.to_string());
     assert_eq!(order, ["A/a/a", "A/a/b", "A/a-b/a", "A/a.b/a", "A/b/a", "B/a/a"]);
+}
+
+proptest! {
+    #[test]
+    fn names_of_keys_are_ordered_as_texts(mut names in vec("[a-c]([a-c0.-]{0,20}[a-c])?", 2..20)) {
+        let keys: BTreeSet<Key> = names.iter().map(|name| format!("A/{name}").parse().unwrap()).collect();
+        names.sort();
+        names.dedup();
+        let order: Vec<String> = keys.iter().map(|key| key.name.to_string()).collect();
+        prop_assert_eq!(order, names);
+    }
 }
 
 #[test]
