@@ -15,8 +15,8 @@
 mod tests;
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
@@ -80,7 +80,7 @@ impl LoggedIndex {
             let mut batch = Batch::new();
             first()?.into_iter().for_each(|(key, value)| batch.put(key, value));
             memory.apply(batch)?;
-            write_all(dir, &memory).map_err(failed)?;
+            Log::create(dir, &memory).map_err(failed)?;
         }
         let length = replay(&path, &memory)?;
         let log = Log::open(&path, length).map_err(failed)?;
@@ -91,8 +91,7 @@ impl LoggedIndex {
     /// Replaces the log by one of the entries alone. The caller holds the log.
     fn compact(&self, log: &mut Log) -> io::Result<()> {
         let mut waiting = self.waiting.lock();
-        let length = write_all(&self.dir, &self.memory)?;
-        *log = Log::open(&self.dir.join(LOG), length)?;
+        *log = Log::create(&self.dir, &self.memory)?;
         waiting.clear();
         Ok(())
     }
@@ -153,20 +152,30 @@ impl Drop for LoggedIndex {
 }
 
 impl Log {
+    /// Opens a log whose complete records have this length, and cuts off the rest.
     fn open(path: &Path, bytes: u64) -> io::Result<Self> {
-        let mut file = OpenOptions::new().write(true).open(path)?;
+        let file = OpenOptions::new().write(true).open(path)?;
         file.set_len(bytes)?;
-        file.seek(SeekFrom::Start(bytes))?;
         Ok(Self { file, bytes, enough: 0, draft: Vec::new() })
     }
 
-    /// Writes the draft. After an error the file is as before, and the draft is kept.
+    /// Makes a log of all entries, which is durable before it takes its name.
+    fn create(dir: &Path, memory: &PathIndex) -> io::Result<Self> {
+        let draft = dir.join(NEXT_LOG);
+        let file =
+            OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&draft)?;
+        let mut file = io::BufWriter::new(file);
+        let bytes = write_all(&mut file, memory)?;
+        let file = file.into_inner()?;
+        file.sync_all()?;
+        fs::rename(&draft, dir.join(LOG))?;
+        Ok(Self { file, bytes, enough: 0, draft: Vec::new() })
+    }
+
+    /// Writes the draft. After an error it is kept, and the next draft, which begins with it, takes
+    /// the place of what was written of it.
     fn write(&mut self) -> io::Result<()> {
-        if let Err(error) = self.file.write_all(&self.draft) {
-            self.file.set_len(self.bytes)?;
-            self.file.seek(SeekFrom::Start(self.bytes))?;
-            return Err(error);
-        }
+        self.file.write_all_at(&self.draft, self.bytes)?;
         self.bytes = self.bytes.saturating_add(to_u64(self.draft.len()));
         self.draft.clear();
         Ok(())
@@ -184,12 +193,8 @@ fn lock(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Writes a log of all entries, durable before it takes its name; returns its length.
-fn write_all(dir: &Path, memory: &PathIndex) -> io::Result<u64> {
-    let draft = dir.join(NEXT_LOG);
-    let file =
-        OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&draft)?;
-    let mut file = io::BufWriter::new(file);
+/// Writes all entries; returns the length of what was written.
+fn write_all(file: &mut impl Write, memory: &PathIndex) -> io::Result<u64> {
     file.write_all(MAGIC)?;
     let (mut length, mut record, mut result) = (to_u64(MAGIC.len()), Vec::new(), Ok(()));
     memory.each(&mut |key, value| {
@@ -200,10 +205,7 @@ fn write_all(dir: &Path, memory: &PathIndex) -> io::Result<u64> {
             result = file.write_all(&record);
         }
     });
-    result?;
-    file.into_inner()?.sync_all()?;
-    fs::rename(&draft, dir.join(LOG))?;
-    Ok(length)
+    result.map(|()| length)
 }
 
 fn add_record<'a>(into: &mut Vec<u8>, changes: impl Iterator<Item = (&'a [u8], Option<&'a [u8]>)>) {
@@ -235,6 +237,9 @@ fn replay(path: &Path, memory: &PathIndex) -> IndexResult<u64> {
     let file = File::open(path).map_err(failed)?;
     let length = file.metadata().map_err(failed)?.len();
     let (mut file, mut record) = (io::BufReader::new(file), Vec::new());
+    if length < to_u64(MAGIC.len()) {
+        return Err(damaged(0));
+    }
     read(&mut file, MAGIC.len(), &mut record).map_err(failed)?;
     if record != MAGIC {
         return Err(damaged(0));

@@ -84,6 +84,8 @@ fn a_changed_byte_is_damage_and_never_another_value() {
     put(&index, "b", "2");
     drop(index);
     let bytes = fs::read(dir.path().join(LOG)).unwrap();
+    fs::write(dir.path().join(LOG), &bytes[..7]).unwrap();
+    assert!(matches!(open(dir.path()), Err(IndexError::DamagedLog { at: 0, .. })));
     for at in 0..bytes.len() {
         let mut changed = bytes.clone();
         *changed.get_mut(at).unwrap() ^= 0x40;
@@ -137,12 +139,28 @@ fn changes_of_many_threads_are_all_there() {
     assert_eq!(expect.len(), 1 + 4 + 800);
 }
 
+/// Closes a loss: what a failed write left at the end of the file is never in front of a later record.
+#[test]
+fn the_rest_of_a_failed_write_is_written_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = open(dir.path()).unwrap();
+    put(&index, "a", "1");
+    let bytes = index.log.lock().bytes;
+    let half = index.waiting.lock()[..5].to_vec();
+    index.log.lock().file.write_all_at(&half, bytes).unwrap();
+    put(&index, "b", "2");
+    index.flush().unwrap();
+    kill(index);
+    assert_eq!(values(&open(dir.path()).unwrap()), ["a=1", "b=2", "o/first=1"]);
+}
+
 /// A full disk refuses the flush; what waited is written once there is space.
 #[test]
 fn what_could_not_be_written_is_written_later() {
     let dir = tempfile::tempdir().unwrap();
     let index = open(dir.path()).unwrap();
     put(&index, "a", "1");
+    // Takes no byte.
     let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
     let file = std::mem::replace(&mut index.log.lock().file, full);
     assert!(index.flush().is_err());
