@@ -192,7 +192,7 @@ impl Folders {
     }
 }
 
-/// What a scan wants of one folder.
+/// The part of a scan that concerns one folder.
 struct Range<'a> {
     folder: &'a [u8],
     prefix: &'a [u8],
