@@ -2,8 +2,8 @@
 //! the ledger of every movement of money, in order.
 //!
 //! An entry is written with the effects of its request. The entry of a request without effects
-//! reaches the operating system a little later: a killed sandbox may lose the last half second of
-//! reads.
+//! reaches the operating system with the next change, or after the next round of webhooks: a killed
+//! sandbox may lose the reads since then.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -1,9 +1,9 @@
 //! State of the emulator, and the unit of change.
 //!
-//! All state is in an [`Index`] in memory, as JSON under readable keys. A request works on a [`ChangeUnit`],
-//! which reads the index through its own unapplied changes. The changes are applied as one batch
-//! before the answer, or dropped. An answered effect is therefore complete, and a refused request
-//! changes nothing.
+//! All state is in an [`Index`] in memory, as JSON under readable keys. A request works on a
+//! [`ChangeUnit`], which reads the index through its own unapplied changes. The changes are applied
+//! as one batch before the answer, or dropped. An answered effect is therefore complete, and a
+//! refused request changes nothing.
 //!
 //! Values that nearly every request reads are cached in parsed form. The index stays the source of
 //! truth: applied changes are evicted and read again.
@@ -51,6 +51,7 @@ pub(crate) struct ChangeUnit {
     pub(crate) settings: Arc<SandboxSettings>,
     index: Arc<dyn Index>,
     batch: Batch,
+    /// The counter when the unit was opened.
     first_sequence: u64,
     sequence: u64,
     /// Buffer for serialisation, so that stored values have their exact size.
