@@ -125,19 +125,24 @@ impl Index for LoggedIndex {
 
     fn apply(&self, batch: Batch) -> IndexResult {
         let batch = batch.check_keys()?;
+        // Before the change: where nothing can be written, nothing is changed, and what waits has a
+        // bound.
+        if self.waiting.lock().len() > WAITING_BYTES_MAX {
+            self.flush()?;
+        }
         let mut waiting = self.waiting.lock();
         let changes = batch.changes.iter().map(|(key, change)| (&**key, change.as_deref()));
         add_record(&mut waiting, changes);
-        self.memory.apply(batch)?;
-        let is_much = waiting.len() > WAITING_BYTES_MAX;
-        drop(waiting);
-        if is_much { self.flush() } else { Ok(()) }
+        self.memory.apply(batch)
     }
 
     fn flush(&self) -> IndexResult {
+        let failed = |source| IndexError::Io { path: self.dir.clone(), source };
         let mut log = self.log.lock();
+        // What an earlier flush could not write comes first.
+        log.write().map_err(failed)?;
         log.draft.append(&mut self.waiting.lock());
-        log.write().map_err(|source| IndexError::Io { path: self.dir.clone(), source })?;
+        log.write().map_err(failed)?;
         self.compact_if_long(&mut log);
         Ok(())
     }
@@ -172,8 +177,8 @@ impl Log {
         Ok(Self { file, bytes, enough: 0, draft: Vec::new() })
     }
 
-    /// Writes the draft. After an error it is kept, and the next draft, which begins with it, takes
-    /// the place of what was written of it.
+    /// Writes the draft. After an error it is kept, and written again in the place of what was written
+    /// of it.
     fn write(&mut self) -> io::Result<()> {
         self.file.write_all_at(&self.draft, self.bytes)?;
         self.bytes = self.bytes.saturating_add(to_u64(self.draft.len()));

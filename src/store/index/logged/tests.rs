@@ -166,8 +166,15 @@ fn what_could_not_be_written_is_written_later() {
     assert!(index.flush().is_err());
     put(&index, "b", "2");
     assert!(index.flush().is_err());
+    let long = "x".repeat(WAITING_BYTES_MAX);
+    put(&index, "long", &long);
+    let mut batch = Batch::new();
+    batch.put("refused", "");
+    assert!(index.apply(batch).is_err());
+    assert_eq!(index.get(b"refused").unwrap(), None, "a refused change changes nothing");
     index.log.lock().file = file;
     index.flush().unwrap();
     kill(index);
-    assert_eq!(values(&open(dir.path()).unwrap()), ["a=1", "b=2", "o/first=1"]);
+    let long = format!("long={long}");
+    assert_eq!(values(&open(dir.path()).unwrap()), ["a=1", "b=2", &*long, "o/first=1"]);
 }
