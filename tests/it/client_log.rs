@@ -48,14 +48,8 @@ fn client() -> Client {
 
 #[tokio::test]
 async fn a_call_is_logged_with_status_and_time_but_without_its_content() {
-    let lines = Lines::default();
-    let writer = lines.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
-        .with_ansi(false)
-        .with_writer(move || writer.clone())
-        .finish();
-    let _guard = tracing::subscriber::set_default(subscriber);
+    // The client's place of logging is known before the subscriber is: a place that another test's
+    // thread, which has no subscriber, makes known afterwards is off for all threads.
     let call = Call {
         endpoint: "test.call".to_owned(),
         method: Method::Get,
@@ -65,7 +59,17 @@ async fn a_call_is_logged_with_status_and_time_but_without_its_content() {
         auth: Auth::SecretKey,
         body: Some(CANARY.into()),
     };
-    let outcome = client().send(&call, &Access::Basic(Secret::from(CANARY))).await;
+    let (client, access) = (client(), Access::Basic(Secret::from(CANARY)));
+    client.send(&call, &access).await;
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_ansi(false)
+        .with_writer(move || writer.clone())
+        .finish();
+    let _guard = tracing::subscriber::set_default(subscriber);
+    let outcome = client.send(&call, &access).await;
     assert!(matches!(outcome, Outcome::Done { .. }));
     let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
     for told in ["endpoint=\"test.call\"", "status=200", "elapsed_ms="] {

@@ -33,6 +33,9 @@ fn log_line(money: &Value, refusal: Option<&str>) -> String {
         "cause": {"file": null, "line": null, "commit": null, "actor": "hook half"},
     }))
     .unwrap();
+    // A place of logging that a thread without a subscriber makes known while this one has one is
+    // off for all threads: it is known before.
+    log_effect(&happened);
     let lines = LogLines::default();
     let writer = lines.clone();
     let writer = move || writer.clone();
