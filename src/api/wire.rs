@@ -4,6 +4,8 @@
 //! The written form is the form of the service's own clients: UTC with milliseconds and `Z`, no
 //! nulls. Reading tolerates additions in an answer: an unknown word is stored, not refused.
 
+use std::fmt;
+
 use chrono::{DateTime, Utc};
 use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
@@ -40,15 +42,29 @@ pub struct Timestamp(pub DateTime<Utc>);
 
 impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&clock::timestamp(&self.0))
+        clock::with_timestamp(&self.0, |text| serializer.serialize_str(text))
     }
 }
 
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let time = DateTime::parse_from_rfc3339(&text).map_err(de::Error::custom)?;
-        Ok(Self(time.with_timezone(&Utc)))
+        deserializer.deserialize_str(TimestampVisitor)
+    }
+}
+
+/// Reads the text of a moment where it is, without a copy.
+struct TimestampVisitor;
+
+impl de::Visitor<'_> for TimestampVisitor {
+    type Value = Timestamp;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a string")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Timestamp, E> {
+        let time = DateTime::parse_from_rfc3339(text).map_err(E::custom)?;
+        Ok(Timestamp(time.with_timezone(&Utc)))
     }
 }
 

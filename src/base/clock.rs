@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::{DateTime, NaiveDate, NaiveTime, SecondsFormat, TimeDelta, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, SecondsFormat, TimeDelta, Timelike, Utc};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -57,7 +57,39 @@ impl Clock for VirtualClock {
 
 /// Formats as UTC ISO 8601 with milliseconds and `Z`, as the service does (service-facts, 17).
 pub fn timestamp(time: &DateTime<Utc>) -> String {
-    time.to_rfc3339_opts(SecondsFormat::Millis, true)
+    with_timestamp(time, str::to_owned)
+}
+
+/// Passes the text of [`timestamp`] to `see`.
+pub(crate) fn with_timestamp<T>(time: &DateTime<Utc>, see: impl FnOnce(&str) -> T) -> T {
+    let digits = timestamp_digits(time);
+    match digits.as_ref().and_then(|digits| str::from_utf8(digits).ok()) {
+        Some(text) => see(text),
+        None => see(&time.to_rfc3339_opts(SecondsFormat::Millis, true)),
+    }
+}
+
+/// Writes a time whose year has four digits, outside of a leap second; `None` for another one.
+fn timestamp_digits(time: &DateTime<Utc>) -> Option<[u8; 24]> {
+    let year = u32::try_from(time.year()).ok().filter(|year| *year <= 9999)?;
+    let milliseconds = time.nanosecond() / 1_000_000;
+    let mut text = *b"0000-00-00T00:00:00.000Z";
+    for (at, number) in [
+        (0..4, year),
+        (5..7, time.month()),
+        (8..10, time.day()),
+        (11..13, time.hour()),
+        (14..16, time.minute()),
+        (17..19, time.second()),
+        (20..23, milliseconds),
+    ] {
+        let mut rest = number;
+        for digit in text.get_mut(at)?.iter_mut().rev() {
+            *digit = b'0'.saturating_add(u8::try_from(rest % 10).ok()?);
+            rest /= 10;
+        }
+    }
+    (milliseconds < 1000).then_some(text)
 }
 
 /// Parses a moment as it is written, the beginning of a date, or a duration, which `relative` turns
@@ -109,6 +141,19 @@ mod tests {
         let time = DateTime::from_timestamp(0, 5_999_999).unwrap();
         assert_eq!(timestamp(&time), "1970-01-01T00:00:00.005Z");
         assert_eq!(timestamp(&DateTime::UNIX_EPOCH), "1970-01-01T00:00:00.000Z");
+        let far = DateTime::<Utc>::MAX_UTC;
+        assert_eq!(timestamp(&far), far.to_rfc3339_opts(SecondsFormat::Millis, true));
+    }
+
+    /// Every moment is written as `chrono` writes it: short years and leap seconds, too.
+    #[test]
+    fn a_timestamp_is_that_of_chrono() {
+        for seconds in (-70_000_000_000_i64..300_000_000_000).step_by(7_654_321).chain([59]) {
+            for nanoseconds in [0, 999_999_999, 123_456_789, 1_500_000_000] {
+                let Some(time) = DateTime::from_timestamp(seconds, nanoseconds) else { continue };
+                assert_eq!(timestamp(&time), time.to_rfc3339_opts(SecondsFormat::Millis, true));
+            }
+        }
     }
 
     #[test]
