@@ -123,6 +123,10 @@ impl Index for LoggedIndex {
         self.memory.scan_from(prefix, after, limit)
     }
 
+    fn count(&self, prefix: &[u8]) -> IndexResult<usize> {
+        self.memory.count(prefix)
+    }
+
     fn apply(&self, batch: Batch) -> IndexResult {
         let batch = batch.check_keys()?;
         // Before the change: where nothing can be written, nothing is changed, and what waits has a

@@ -41,6 +41,11 @@ pub trait Index: Send + Sync + Debug {
     /// Writes everything through to the disk, for a clean stop.
     fn flush(&self) -> IndexResult;
 
+    /// Returns the number of entries whose key begins with `prefix`.
+    fn count(&self, prefix: &[u8]) -> IndexResult<usize> {
+        Ok(self.scan(prefix)?.len())
+    }
+
     fn scan(&self, prefix: &[u8]) -> ScanResult {
         self.scan_from(prefix, None, usize::MAX)
     }
@@ -108,6 +113,21 @@ impl Batch {
             };
         }
         Ok(entries.into_iter().take(limit).collect())
+    }
+
+    /// Returns the number of entries under `prefix` as this batch will leave them.
+    pub fn count(&self, index: &dyn Index, prefix: &[u8]) -> IndexResult<usize> {
+        let mut count = index.count(prefix)?;
+        for (key, change) in self.changes_under(prefix) {
+            let mut is_known = false;
+            index.with_value(key, &mut |_| is_known = true)?;
+            count = match (is_known, change) {
+                (false, Some(_)) => count.saturating_add(1),
+                (true, None) => count.saturating_sub(1),
+                (true, Some(_)) | (false, None) => count,
+            };
+        }
+        Ok(count)
     }
 
     /// Returns the changes of keys under `prefix`, in key order; no value means removal.

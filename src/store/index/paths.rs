@@ -11,10 +11,11 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
 
+use foldhash::HashMap;
 use parking_lot::RwLock;
 
 use crate::store::index::ordered::{Batch, Index, IndexResult, KeyValue, ScanResult};
@@ -103,6 +104,21 @@ impl Index for PathIndex {
         Ok(found)
     }
 
+    fn count(&self, prefix: &[u8]) -> IndexResult<usize> {
+        let mut count: usize = 0;
+        self.folders.read().visit(prefix, &mut |folder, entries| {
+            let within = if folder.starts_with(prefix) {
+                entries.len()
+            } else {
+                let (after, limit, mut found) = (None, usize::MAX, Vec::new());
+                entries.scan(&Range { folder, prefix, after, limit }, &mut found);
+                found.len()
+            };
+            count = count.saturating_add(within);
+        });
+        Ok(count)
+    }
+
     fn apply(&self, batch: Batch) -> IndexResult {
         let batch = batch.check_keys()?;
         let mut folders = self.folders.write();
@@ -169,7 +185,7 @@ impl Folders {
     fn remove(&mut self, folder: &[u8], place: Place<'_>) {
         let Some(entries) = self.all.get_mut(folder) else { return };
         let removed = entries.remove(place);
-        if entries.is_empty() {
+        if entries.len() == 0 {
             self.all.remove(folder);
             self.in_order.remove(folder);
         }
@@ -259,9 +275,9 @@ impl Folder {
         }
     }
 
-    fn is_empty(&self) -> bool {
-        let has_numbers = !self.numbers.is_empty() || !self.pairs.is_empty();
-        !has_numbers && self.names.is_empty() && self.looked_up.is_empty()
+    fn len(&self) -> usize {
+        let numbers = self.numbers.len().saturating_add(self.pairs.len());
+        numbers.saturating_add(self.names.len()).saturating_add(self.looked_up.len())
     }
 
     fn scan(&self, range: &Range<'_>, found: &mut Vec<KeyValue>) {

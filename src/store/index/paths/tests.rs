@@ -43,6 +43,8 @@ fn it_answers_as_one_ordered_map_does() {
         let limit = usize::try_from(below(9)).unwrap();
         let page = |index: &dyn Index| index.scan_from(prefix.as_bytes(), after, limit).unwrap();
         assert_eq!(page(&index), page(&plain), "{prefix:?} behind {after:?}, round {round}");
+        let count = |index: &dyn Index| index.count(prefix.as_bytes()).unwrap();
+        assert_eq!(count(&index), count(&plain), "{prefix:?}, round {round}");
     }
     assert!(plain.scan(b"").unwrap().len() > 500, "most keys are there");
     assert_eq!(index.scan(b"").unwrap(), plain.scan(b"").unwrap());
