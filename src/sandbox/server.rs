@@ -33,7 +33,10 @@ use crate::sandbox::payments::transactions::{self, TransactionTransition};
 use crate::sandbox::recurring::{occurrences, state};
 use crate::sandbox::routes::Routes;
 use crate::sandbox::state::faults::{FAULTS, FaultRule};
-use crate::sandbox::state::objects::{self, TimerEntry};
+use crate::sandbox::state::former;
+use crate::sandbox::state::objects::{
+    LONG_LENGTH, TIMERS, TimerEntry, alphanumerics, timer_moment,
+};
 use crate::sandbox::state::store::{ChangeUnit, ParsedCache, SandboxEnvironment, SandboxMeta};
 use crate::store::index::ordered::{Batch, Index, IndexError, KeyValue};
 
@@ -64,8 +67,28 @@ pub(crate) struct SandboxInner {
 pub(crate) struct LockedState {
     pub(crate) meta: SandboxMeta,
     pub(crate) faults: Vec<FaultRule>,
-    /// The moment of the queue's first entry.
-    pub(crate) next_due: Option<DateTime<Utc>>,
+    next_timer: Option<NextTimer>,
+}
+
+/// The first entry of the queue of timers.
+#[derive(Debug)]
+struct NextTimer {
+    moment: DateTime<Utc>,
+    key: String,
+    entry: TimerEntry,
+}
+
+impl NextTimer {
+    fn read(key: &[u8], value: &[u8]) -> Result<Option<Self>> {
+        let key = String::from_utf8_lossy(key).into_owned();
+        let Some(moment) = timer_moment(&key) else { return Ok(None) };
+        Ok(Some(Self { moment, key, entry: serde_json::from_slice(value)? }))
+    }
+
+    fn first(index: &dyn Index) -> Result<Option<Self>> {
+        let first = index.scan_from(TIMERS.as_bytes(), None, 1)?.pop();
+        first.map_or(Ok(None), |(key, value)| Self::read(&key, &value))
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -87,9 +110,11 @@ impl Sandbox {
     pub fn open(index: Arc<dyn Index>, options: SandboxOptions) -> Result<Self, SandboxError> {
         let seed = *sha256(format!("sandbox seed {}", options.seed).as_bytes()).as_bytes();
         let routes = Routes::new(options.surface);
-        let environment = SandboxEnvironment { options, seed, parsed: ParsedCache::default() };
-        let environment = Arc::new(environment);
-        let live = LockedState { meta: SandboxMeta::default(), faults: Vec::new(), next_due: None };
+        let client_id = alphanumerics(&seed, "partner/id", "", LONG_LENGTH);
+        let parsed = ParsedCache::default();
+        let environment = Arc::new(SandboxEnvironment { options, seed, client_id, parsed });
+        let live =
+            LockedState { meta: SandboxMeta::default(), faults: Vec::new(), next_timer: None };
         let flush = GroupFlush::default();
         let (delivering, turn) = (tokio::sync::Mutex::new(()), tokio::sync::Mutex::new(()));
         let live = Mutex::new(live);
@@ -111,11 +136,12 @@ impl Sandbox {
     fn reload(&self, live: &mut LockedState) -> Result<()> {
         self.inner.environment.parsed.clear();
         let index = self.inner.index.as_ref();
+        former::upgrade(index)?;
         let faults = index.get(FAULTS.as_bytes())?;
         let faults = faults.map(|bytes| serde_json::from_slice(&bytes)).transpose()?;
         let meta = SandboxMeta::load(index)?;
-        let next_due = first_due(index)?;
-        *live = LockedState { meta, faults: faults.unwrap_or_default(), next_due };
+        let next_timer = NextTimer::first(index)?;
+        *live = LockedState { meta, faults: faults.unwrap_or_default(), next_timer };
         self.notify_clock(live);
         Ok(())
     }
@@ -158,16 +184,22 @@ impl Sandbox {
     /// Commits a unit of change atomically.
     pub(crate) fn commit(&self, live: &mut LockedState, cx: ChangeUnit) -> Result<()> {
         let (batch, meta) = cx.close()?;
-        let timers = TimerChanges::of(&batch);
+        let timers = TimerChanges::of(&batch)?;
         self.inner.environment.parsed.forget(&batch);
         self.inner.index.apply(batch)?;
         live.meta = meta;
         self.notify_clock(live);
-        live.next_due = match timers {
-            TimerChanges::None => live.next_due,
-            TimerChanges::Added(first) => Some(live.next_due.map_or(first, |due| due.min(first))),
-            TimerChanges::Removed => first_due(self.inner.index.as_ref())?,
-        };
+        match timers {
+            TimerChanges::None => {}
+            TimerChanges::Added(added) => {
+                if live.next_timer.as_ref().is_none_or(|next| added.key < next.key) {
+                    live.next_timer = Some(added);
+                }
+            }
+            TimerChanges::Removed => {
+                live.next_timer = NextTimer::first(self.inner.index.as_ref())?;
+            }
+        }
         Ok(())
     }
 }
@@ -175,27 +207,21 @@ impl Sandbox {
 /// The changes of the queue of timers in a batch.
 enum TimerChanges {
     None,
-    /// Entries were only added; the first one has this moment.
-    Added(DateTime<Utc>),
+    /// Entries were only added; this is the first one.
+    Added(NextTimer),
     Removed,
 }
 
 impl TimerChanges {
-    fn of(batch: &Batch) -> Self {
-        let mut changes = batch.changes_under(objects::TIMERS.as_bytes());
-        let Some((key, first)) = changes.next() else { return Self::None };
-        let moment = objects::timer_moment(&String::from_utf8_lossy(key));
-        match moment.filter(|_| first.is_some() && changes.all(|(_, change)| change.is_some())) {
-            Some(moment) => Self::Added(moment),
-            None => Self::Removed,
+    fn of(batch: &Batch) -> Result<Self> {
+        let mut changes = batch.changes_under(TIMERS.as_bytes());
+        let Some((key, first)) = changes.next() else { return Ok(Self::None) };
+        let Some(value) = first else { return Ok(Self::Removed) };
+        if !changes.all(|(_, change)| change.is_some()) {
+            return Ok(Self::Removed);
         }
+        Ok(NextTimer::read(key, value)?.map_or(Self::Removed, Self::Added))
     }
-}
-
-fn first_due(index: &dyn Index) -> Result<Option<DateTime<Utc>>> {
-    let first = index.scan_from(objects::TIMERS.as_bytes(), None, 1)?;
-    let key = first.first().map(|(key, _)| String::from_utf8_lossy(key));
-    Ok(key.and_then(|key| objects::timer_moment(&key)))
 }
 
 /// Shared flush: a change takes a number, and waits for a flush that began after the change.
@@ -266,23 +292,24 @@ impl Sandbox {
     /// Runs what is due until `until`, each entry at its own moment. Returns true if anything ran.
     pub(crate) fn catch_up(&self, live: &mut LockedState, until: DateTime<Utc>) -> Result<bool> {
         let mut happened = false;
-        while let Some(moment) = live.next_due.filter(|moment| *moment <= until) {
-            self.run_next_due(live, moment)?;
+        while let Some(timer) = live.next_timer.take_if(|timer| timer.moment <= until) {
+            let ran = self.run_due(live, &timer);
+            if ran.is_err() {
+                live.next_timer = Some(timer);
+                return ran.map(|()| happened);
+            }
             happened = true;
         }
         Ok(happened)
     }
 
-    fn run_next_due(&self, live: &mut LockedState, moment: DateTime<Utc>) -> Result<()> {
-        let mut cx = self.cx(live, moment);
-        let Some((key, due)) = cx.first::<TimerEntry>(objects::TIMERS)? else {
-            live.next_due = None;
-            return Ok(());
-        };
-        if run_timer(&mut cx, &key, &due).is_err() {
-            tracing::error!(?due, "a due action failed and is skipped");
-            cx = self.cx(live, moment);
-            cx.remove(&key);
+    fn run_due(&self, live: &mut LockedState, timer: &NextTimer) -> Result<()> {
+        let NextTimer { moment, key, entry } = timer;
+        let mut cx = self.cx(live, *moment);
+        if run_timer(&mut cx, key, entry).is_err() {
+            tracing::error!(?entry, "a due action failed and is skipped");
+            cx = self.cx(live, *moment);
+            cx.remove(key);
         }
         self.commit(live, cx)
     }

@@ -12,7 +12,7 @@ use crate::base::money::Currency;
 use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::body::{ControlOrder, PerAccount};
 use crate::sandbox::merchants::accounts::deposits;
-use crate::sandbox::merchants::auth::{client_id, client_secret, issue_code, parse_range};
+use crate::sandbox::merchants::auth::{client_secret, issue_code, parse_range};
 use crate::sandbox::merchants::merchant::MerchantRecord;
 use crate::sandbox::merchants::policy::{MerchantPolicy, is_payment_field};
 use crate::sandbox::merchants::processing::AccountRecord;
@@ -36,7 +36,7 @@ pub(crate) fn credentials(cx: &ChangeUnit) -> Result<SandboxAnswer> {
     let merchants: Vec<Value> = cx.merchants()?.iter().map(show).collect();
     SandboxAnswer::json(&json!({
         "partner": {
-            "client_id": client_id(&cx.environment),
+            "client_id": cx.environment.client_id,
             "client_secret": client_secret(&cx.environment).expose(),
             "redirect_uri": cx.settings.redirect_uri,
             "event_url": cx.settings.event_url,

@@ -9,6 +9,7 @@ use std::net::SocketAddr;
 use axum::extract::ConnectInfo;
 use http::request::Parts;
 use http::{Method, StatusCode};
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
 use crate::base::local::non_local_reason;
@@ -17,12 +18,13 @@ use crate::sandbox::body::ControlOrder;
 use crate::sandbox::control::page::lists::{self, parameter};
 use crate::sandbox::control::page::{data, orders, overview};
 use crate::sandbox::control::{clock, mailbox, merchants, snapshot, triggers};
+use crate::sandbox::merchants::events;
 use crate::sandbox::onboarding::record;
 use crate::sandbox::pages::{START_PATH, wants_page};
 use crate::sandbox::request::pairs;
 use crate::sandbox::server::{LockedState, Sandbox};
 use crate::sandbox::state::faults::{FAULTS, FaultRule};
-use crate::sandbox::state::objects::{ObjectKind, Stored};
+use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::state::store::ChangeUnit;
 use crate::sandbox::state::{logs, outbox};
 
@@ -217,13 +219,23 @@ fn objects(cx: &ChangeUnit, kind: &str) -> Result<SandboxAnswer> {
     let (_, kind) = known.ok_or_else(SandboxRefusal::no_path)?;
     let merchants = cx.merchants()?.into_iter().map(|merchant| (merchant.id, merchant.name));
     let names: BTreeMap<String, String> = merchants.collect();
-    let all = cx.all::<Map<String, Value>, Value>(*kind)?.into_iter();
-    let lines = all.map(|Stored { mut object, owner, .. }| {
+    let lines = owned_objects(cx, *kind)?.into_iter().map(|(owner, mut object)| {
         object.insert("merchant".to_owned(), json!(names.get(&owner.merchant)));
         object.insert("mode".to_owned(), json!(owner.mode));
         Value::Object(object)
     });
     Ok(SandboxAnswer::lines(&lines.collect::<Vec<_>>()))
+}
+
+fn owned_objects(
+    cx: &ChangeUnit,
+    kind: ObjectKind,
+) -> Result<Vec<(ObjectOwner, Map<String, Value>)>> {
+    if kind.word == ObjectKind::EVENT.word {
+        return events::all(cx);
+    }
+    let all = cx.all::<Map<String, Value>, IgnoredAny>(kind)?.into_iter();
+    Ok(all.map(|Stored { object, owner, .. }| (owner, object)).collect())
 }
 
 fn requests(cx: &ChangeUnit, parts: &Parts) -> Result<SandboxAnswer> {

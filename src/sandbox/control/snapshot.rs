@@ -6,7 +6,9 @@ use serde_json::{Map, Value, json};
 use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::server::Sandbox;
 
-const VERSION: u32 = 2;
+/// Version 2 held events and counts of lists in another form.
+const VERSION: u32 = 3;
+const OLDEST_VERSION: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
 struct SandboxSnapshot {
@@ -34,7 +36,8 @@ pub(super) fn save(sandbox: &Sandbox) -> Result<SandboxAnswer> {
 pub(super) fn restore(sandbox: &Sandbox, body: &[u8]) -> Result<SandboxAnswer> {
     let snapshot: SandboxSnapshot = serde_json::from_slice(body)
         .map_err(|_| SandboxRefusal::malformed_body("Body is not a snapshot"))?;
-    if snapshot.version != VERSION || snapshot.seed != sandbox.inner.environment.options.seed {
+    let is_known = (OLDEST_VERSION..=VERSION).contains(&snapshot.version);
+    if !is_known || snapshot.seed != sandbox.inner.environment.options.seed {
         return Err(SandboxRefusal::invalid("The snapshot belongs to another seed or version"));
     }
     let mut entries = Vec::new();

@@ -16,7 +16,6 @@ use crate::api::wire::{Audit, Timestamp};
 use crate::base::secret::Secret;
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::accounts::owner_email;
-use crate::sandbox::merchants::auth::client_id;
 use crate::sandbox::merchants::merchant::MerchantRecord;
 use crate::sandbox::methods::payment_methods::StoredMethod;
 use crate::sandbox::methods::tokens;
@@ -102,7 +101,7 @@ pub(crate) fn audit(cx: &ChangeUnit, merchant: &MerchantRecord) -> Audit {
     Audit {
         user: Some(owner_email(merchant)),
         timestamp: Some(Timestamp(cx.now)),
-        client_id: Some(client_id(&cx.environment)),
+        client_id: Some(cx.environment.client_id.clone()),
         client_inet_address: text("127.0.0.1"),
         client_country_code: text("US"),
         client_location: text("Springfield, IL, US"),

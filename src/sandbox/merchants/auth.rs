@@ -185,10 +185,6 @@ pub(crate) fn need_country(cx: &ChangeUnit, asked: &ParsedRequest, account: &str
 /// Older spelling of the scope `payments` (service-facts, 81).
 pub(crate) const SCOPE_PAYMENTS_OLD: &str = "chargeio";
 
-pub(crate) fn client_id(world: &SandboxEnvironment) -> String {
-    alphanumerics(&world.seed, "partner/id", "", LONG_LENGTH)
-}
-
 pub(crate) fn client_secret(world: &SandboxEnvironment) -> Secret {
     alphanumerics(&world.seed, "partner/secret", "", LONG_LENGTH).into()
 }
@@ -208,7 +204,7 @@ pub(crate) fn exchange_token(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Resu
     let body: Value = if asked.is_form() { asked.form() } else { asked.json()? };
     let request: TokenRequest = body::parse_body(body)?;
     body::check_token_request(cx, asked, request.scope.as_deref())?;
-    let known = request.client_id == client_id(&cx.environment)
+    let known = request.client_id == cx.environment.client_id
         && request.client_secret == Some(client_secret(&cx.environment));
     SandboxRefusal::ensure(known && cx.settings.enabled, SandboxRefusal::not_authorized)?;
     match (request.grant_type.as_str(), request.scope.as_deref()) {
@@ -292,7 +288,7 @@ pub(crate) fn decide_consent(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Resu
 
 /// Returns the reason why the page cannot ask; then no redirect is safe either.
 fn request_error(cx: &ChangeUnit, wish: &ConsentParameters) -> Option<&'static str> {
-    let is_known = parameter(wish, "client_id") == client_id(&cx.environment);
+    let is_known = parameter(wish, "client_id") == cx.environment.client_id;
     if !is_known || !cx.settings.enabled {
         return Some("The application that sent you here is not known.");
     }

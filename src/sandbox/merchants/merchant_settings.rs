@@ -223,14 +223,13 @@ fn recurring_charges(cx: &mut ChangeUnit, owner: &ObjectOwner) -> Result<()> {
         clear(cx, ObjectKind::OCCURRENCE, &id)?;
     }
     clear(cx, ObjectKind::RECURRING_CHARGE, &owner.key())?;
-    cx.remove_all(&format!("l/hold/{}/", owner.key()), |_| true)?;
-    cx.put(&format!("n/hold/{}", owner.key()), &0)
+    cx.remove_all(&format!("l/hold/{}/", owner.key()), |_| true)
 }
 
 fn clear(cx: &mut ChangeUnit, kind: ObjectKind, under: &str) -> Result<()> {
     for id in cx.ids(&kind.list(under), 0, u64::MAX)? {
         if let Some(kept) = cx.look_up::<Stored<Value, IgnoredAny>>(kind, &id)? {
-            cx.delete(kind, under, &id, kept.sequence)?;
+            cx.delete(kind, under, &id, kept.sequence);
         }
     }
     Ok(())

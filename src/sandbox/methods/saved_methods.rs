@@ -133,7 +133,7 @@ impl SavedMethodStore {
         let id = asked.parameter(0);
         let kept = self.find(cx, &asked.owner()?, id)?;
         self.unindex(cx, &kept);
-        cx.delete(self.kind, &kept.owner.key(), id, kept.sequence)?;
+        cx.delete(self.kind, &kept.owner.key(), id, kept.sequence);
         Ok(kept.object)
     }
 

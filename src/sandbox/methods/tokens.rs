@@ -139,6 +139,8 @@ pub(crate) fn find(cx: &ChangeUnit, owner: &ObjectOwner, id: &str) -> Result<Sto
 
 pub(crate) fn end(cx: &mut ChangeUnit, id: &str) -> Result<()> {
     let kept: Option<StoredPaymentMethod> = cx.look_up(ObjectKind::TOKEN, id)?;
-    let Some(kept) = kept else { return Ok(()) };
-    cx.delete(ObjectKind::TOKEN, &kept.owner.key(), id, kept.sequence)
+    if let Some(kept) = kept {
+        cx.delete(ObjectKind::TOKEN, &kept.owner.key(), id, kept.sequence);
+    }
+    Ok(())
 }

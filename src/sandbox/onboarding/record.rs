@@ -140,7 +140,8 @@ pub(crate) fn store(cx: &mut ChangeUnit, found: &StoredApplication) -> Result<()
 /// Deletes an application, as support does with a sign-up's test. Another test is still refused.
 pub(crate) fn delete(cx: &mut ChangeUnit, id: &str) -> Result<()> {
     let found = load(cx, id)?;
-    cx.delete(ObjectKind::APPLICATION, LIST, id, found.sequence)
+    cx.delete(ObjectKind::APPLICATION, LIST, id, found.sequence);
+    Ok(())
 }
 
 /// Marks an application as submitted, and stores the keys by which a duplicate is recognised.

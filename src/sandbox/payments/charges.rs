@@ -13,7 +13,7 @@ use crate::api::transaction::{self, NewCharge, Transaction, TransactionStatus, T
 use crate::api::transaction_action::{CAPTURE_LATER, NewCapture, capture_rules};
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::{Result, SandboxRefusal};
-use crate::sandbox::merchants::auth::{self, client_id};
+use crate::sandbox::merchants::auth;
 use crate::sandbox::merchants::policy::{UNAVAILABLE, need_enabled};
 use crate::sandbox::merchants::processing::{self, need_currency, need_same_currency};
 use crate::sandbox::methods::payment_methods::{decline_code, decline_status, decline_text};
@@ -169,7 +169,7 @@ fn new_transaction(cx: &ChangeUnit, id: String, order: &PaymentOrder) -> Result<
         amount_refunded: Some(0),
         created: now,
         modified: now,
-        client_id: Some(client_id(&cx.environment)),
+        client_id: Some(cx.environment.client_id.clone()),
         reference: order.reference.clone(),
         surcharge_amount: order.surcharge_amount,
         recurring_charge_id: order.recurring.as_ref().map(|(charge, _)| charge.clone()),
@@ -259,7 +259,7 @@ fn need_full_amount(held: &Transaction, amount: Option<i64>) -> Result<()> {
 
 /// Converts a hold to a charge that the daily run captures.
 fn leave_to_daily_run(cx: &mut ChangeUnit, kept: &mut StoredTransaction) -> Result<()> {
-    transactions::remove_hold(cx, kept)?;
+    transactions::remove_hold(cx, kept);
     kept.object.auto_capture = Some(true);
     transactions::store_update(cx, kept)?;
     schedule_end(cx, kept)

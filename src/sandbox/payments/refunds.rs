@@ -15,7 +15,7 @@ use crate::api::transaction_action::{
 };
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::{Result, SandboxRefusal};
-use crate::sandbox::merchants::auth::{self, client_id};
+use crate::sandbox::merchants::auth;
 use crate::sandbox::merchants::policy::need_enabled;
 use crate::sandbox::merchants::processing::{need_currency, need_same_currency};
 use crate::sandbox::methods::payment_methods::StoredMethod;
@@ -137,7 +137,7 @@ fn make_payout(
         status: TransactionStatus::Pending,
         created: now,
         modified: now,
-        client_id: Some(client_id(&cx.environment)),
+        client_id: Some(cx.environment.client_id.clone()),
         method: Some(method.shown.clone()),
         ..object
     };

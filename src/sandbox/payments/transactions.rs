@@ -104,6 +104,10 @@ pub(crate) fn run_scheduled(
 
 /// Records an event of a transaction, with its method in the form of event data.
 pub(crate) fn emit(cx: &mut ChangeUnit, kept: &StoredTransaction, kind: &str) -> Result<()> {
+    let is_as_shown = kept.object.method.as_ref() == Some(&kept.internal.shown);
+    if is_as_shown && !kept.internal.has_cvv {
+        return events::emit(cx, &kept.owner, kind, &kept.object);
+    }
     let shown = Transaction { method: Some(kept.internal.in_events()), ..kept.object.clone() };
     events::emit(cx, &kept.owner, kind, &shown)
 }
@@ -120,7 +124,7 @@ fn apply_effects(
         logs::record_movement(cx, &kept.owner, movement, &kept.object)?;
     }
     if is_hold(&kept.object) && *before == TransactionStatus::Authorized {
-        remove_hold(cx, kept)?;
+        remove_hold(cx, kept);
     }
     match (&kept.object.kind, change) {
         (Kind::Charge, T::Capture | T::Return) => {
@@ -164,8 +168,8 @@ pub(crate) fn holds_of(owner: &ObjectOwner) -> String {
     format!("hold/{}", owner.key())
 }
 
-pub(crate) fn remove_hold(cx: &mut ChangeUnit, kept: &StoredTransaction) -> Result<()> {
-    cx.list_remove(&holds_of(&kept.owner), kept.sequence)
+pub(crate) fn remove_hold(cx: &mut ChangeUnit, kept: &StoredTransaction) {
+    cx.list_remove(&holds_of(&kept.owner), kept.sequence);
 }
 
 pub(crate) fn refund_list(charge: &str) -> String {

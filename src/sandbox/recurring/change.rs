@@ -233,7 +233,7 @@ pub(crate) fn delete(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Recur
     let mut kept = find_charge(cx, &asked.owner()?, asked.parameter(0))?;
     end(cx, &mut kept, RecurringTransition::Delete)?;
     cx.update(ObjectKind::RECURRING_CHARGE, &kept.object.id, &kept)?;
-    cx.list_remove(&ObjectKind::RECURRING_CHARGE.list(&kept.owner.key()), kept.sequence)?;
+    cx.list_remove(&ObjectKind::RECURRING_CHARGE.list(&kept.owner.key()), kept.sequence);
     events::emit(cx, &kept.owner, "recurring_charge.deleted", &kept.object)?;
     Ok(kept.object)
 }

@@ -1,7 +1,7 @@
 //! Stored objects: their kinds, owners, ids and lists, and the timers that name them.
 //!
 //! Each object is kept once, and listed newest first by owner. The cost of a page depends on its
-//! size and the entries skipped, not on the list; the number of entries is stored. Ids, keys and
+//! size and the entries skipped, not on the list. Ids, keys and
 //! codes are derived from the seed and a counter, so the same scenario gives the same ids.
 //!
 //! Timers are a queue ordered by moment, processed before every request. An entry is a hint: its
@@ -53,6 +53,14 @@ impl ObjectOwner {
     pub(crate) fn key(&self) -> String {
         format!("{}.{}", self.merchant, self.mode.as_str())
     }
+
+    /// Parses the form of [`Self::key`].
+    pub(crate) fn parse(key: &str) -> Option<Self> {
+        let (merchant, mode) = key.rsplit_once('.')?;
+        let mode =
+            [MerchantMode::Test, MerchantMode::Live].into_iter().find(|m| m.as_str() == mode)?;
+        Some(Self { merchant: merchant.to_owned(), mode })
+    }
 }
 
 /// A stored object: the visible object, its owner, and its private part.
@@ -97,7 +105,8 @@ impl ObjectKind {
         format!("{}/{under}", self.word)
     }
 
-    fn object(self, id: &str) -> String {
+    /// Returns the key of an object.
+    pub(crate) fn object(self, id: &str) -> String {
         format!("o/{}/{id}", self.word)
     }
 }
@@ -124,15 +133,9 @@ impl ChangeUnit {
         self.put(&kind.object(id), kept)
     }
 
-    pub(crate) fn delete(
-        &mut self,
-        kind: ObjectKind,
-        under: &str,
-        id: &str,
-        at: u64,
-    ) -> Result<()> {
+    pub(crate) fn delete(&mut self, kind: ObjectKind, under: &str, id: &str, at: u64) {
         self.remove(&kind.object(id));
-        self.list_remove(&kind.list(under), at)
+        self.list_remove(&kind.list(under), at);
     }
 
     /// Returns an object of this owner. 404 for an unknown object and for one of another owner.
@@ -170,15 +173,11 @@ impl ChangeUnit {
     }
 
     pub(crate) fn list_add(&mut self, list: &str, at: u64, id: &str) -> Result<()> {
-        self.put(&newest_first(list, at), &id)?;
-        let count = self.count(list)?.saturating_add(1);
-        self.put(&format!("n/{list}"), &count)
+        self.put(&newest_first(list, at), &id)
     }
 
-    pub(crate) fn list_remove(&mut self, list: &str, at: u64) -> Result<()> {
+    pub(crate) fn list_remove(&mut self, list: &str, at: u64) {
         self.remove(&newest_first(list, at));
-        let count = self.count(list)?.saturating_sub(1);
-        self.put(&format!("n/{list}"), &count)
     }
 
     /// Returns every object of a kind and any owner, in order of creation.
@@ -192,7 +191,7 @@ impl ChangeUnit {
     }
 
     pub(crate) fn count(&self, list: &str) -> Result<u64> {
-        Ok(self.get(&format!("n/{list}"))?.unwrap_or(0))
+        self.count_under(&format!("l/{list}/"))
     }
 
     /// Returns `take` ids of a list, newest first, after the first `skip`.

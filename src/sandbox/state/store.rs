@@ -8,7 +8,7 @@
 //! Values that nearly every request reads are cached in parsed form. The index stays the source of
 //! truth: applied changes are evicted and read again.
 //!
-//! Keys: `o/KIND/ID` objects · `l/…` lists, newest first, `n/…` their lengths · `x/…` look-ups ·
+//! Keys: `o/KIND/ID` objects · `l/…` lists, newest first · `x/…` look-ups ·
 //! `due/TIME/SEQ` timers · `meta/…` counters and settings.
 
 use std::any::Any;
@@ -27,8 +27,8 @@ use crate::sandbox::options::{SandboxOptions, ServiceSurface};
 use crate::store::index::ordered::{Batch, Index, KeyValue};
 use crate::store::index::paths::PathIndex;
 
-/// Beginnings of keys that are looked up, and seldom read in order: objects, and lengths of lists.
-pub const LOOKED_UP: &[&str] = &["o/", "n/"];
+/// Beginnings of keys that are looked up, and seldom read in order: objects.
+pub const LOOKED_UP: &[&str] = &["o/"];
 
 /// Returns an empty index for a state in memory alone.
 pub fn in_memory() -> Arc<dyn Index> {
@@ -41,6 +41,8 @@ pub(crate) struct SandboxEnvironment {
     pub(crate) options: SandboxOptions,
     /// Source of all ids, keys and fingerprints.
     pub(crate) seed: [u8; 32],
+    /// Id of the partner's application (partner-api, `OAuth2` flow).
+    pub(crate) client_id: String,
     pub(crate) parsed: ParsedCache,
 }
 
@@ -220,15 +222,6 @@ impl ChangeUnit {
         Ok(self.environment.parsed.get(key, read)?.unwrap_or_default())
     }
 
-    /// Returns the first entry under a prefix.
-    pub(crate) fn first<T: DeserializeOwned>(&self, prefix: &str) -> Result<Option<(String, T)>> {
-        let first = self.scan_with_batch(prefix.as_bytes(), None, 1)?.pop();
-        let read = |(key, value): KeyValue| -> Result<(String, T)> {
-            Ok((String::from_utf8_lossy(&key).into_owned(), serde_json::from_slice(&value)?))
-        };
-        first.map(read).transpose()
-    }
-
     pub(crate) fn put<T: Serialize>(&mut self, key: &str, value: &T) -> Result<()> {
         self.draft.clear();
         serde_json::to_writer(&mut self.draft, value)?;
@@ -247,6 +240,11 @@ impl ChangeUnit {
 
     pub(crate) fn after(&self, delay: TimeDelta) -> DateTime<Utc> {
         self.now.checked_add_signed(delay).unwrap_or(self.now)
+    }
+
+    pub(crate) fn count_under(&self, prefix: &str) -> Result<u64> {
+        let count = self.batch.count(self.index.as_ref(), prefix.as_bytes())?;
+        Ok(u64::try_from(count).unwrap_or(u64::MAX))
     }
 
     pub(crate) fn entries(&self, prefix: &str) -> Result<Vec<(String, Value)>> {

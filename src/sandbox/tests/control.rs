@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use http::Request;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{TestSandbox, visa, with};
 use crate::sandbox::options::ServiceSurface;
@@ -214,6 +214,50 @@ async fn a_snapshot_brings_all_state_back() {
     let wrong = with(snapshot, "seed", 7);
     let reply = house.call("POST", "/_sandbox/restore", None, &wrong).await;
     assert_eq!(reply.refusal().0, 400);
+}
+
+/// Returns the entries in the form of version 2: an event under its id, its id in a list and under
+/// its time, and the length of each list.
+fn in_former_form(entries: &Map<String, Value>) -> Map<String, Value> {
+    let mut former = entries.clone();
+    former.retain(|key, _| !key.starts_with("o/event/"));
+    for (key, event) in entries.iter().filter(|(key, _)| key.starts_with("l/")) {
+        let (list, place) = key.strip_prefix("l/").unwrap().rsplit_once('/').unwrap();
+        let length = former.get(&format!("n/{list}")).and_then(Value::as_u64).unwrap_or(0) + 1;
+        former.insert(format!("n/{list}"), json!(length));
+        let Some(owner) = list.strip_prefix("event/") else { continue };
+        let (id, number) = (&event["id"], u64::MAX - u64::from_str_radix(place, 16).unwrap());
+        let (merchant, mode) = owner.rsplit_once('.').unwrap();
+        let owned = json!({"merchant": merchant, "mode": mode});
+        let kept = json!({"owner": owned, "sequence": number, "object": event, "inside": null});
+        former.insert(key.clone(), id.clone());
+        former.insert(format!("o/event/{}", id.as_str().unwrap()), kept);
+        former.insert(format!("evt/{owner}/0000019aa0000000/{number:016x}"), json!(number));
+    }
+    former
+}
+
+#[tokio::test]
+async fn a_snapshot_of_version_2_has_the_same_events_and_lists() {
+    let house = TestSandbox::new(ServiceSurface::Public);
+    for _ in 0..3 {
+        house.secret("POST", "/v1/charges", &charge()).await.ok();
+        house.advance("PT1H").await;
+    }
+    house.control("POST", "clock", &json!({"advance": "P2D"})).await;
+    let snapshot = house.control("GET", "snapshot", &Value::Null).await;
+    let entries = snapshot["entries"].as_object().unwrap();
+    let former = in_former_form(entries);
+    assert_eq!(former.keys().filter(|key| key.starts_with("evt/")).count(), 9);
+    let former = with(with(snapshot.clone(), "version", 2), "entries", former);
+    house.control("POST", "restore", &former).await;
+    assert_eq!(house.control("GET", "snapshot", &Value::Null).await, snapshot);
+    let all = house.secret("GET", "/v1/events", &Value::Null).await.ok();
+    assert_eq!(all["total_entries"], 9);
+    for event in all["results"].as_array().unwrap() {
+        let path = format!("/v1/events/{}", event["id"].as_str().unwrap());
+        assert_eq!(house.secret("GET", &path, &Value::Null).await.ok(), *event);
+    }
 }
 
 #[tokio::test]
