@@ -189,39 +189,34 @@ fn expiry_day(method: &PaymentMethod, expired: bool) -> Option<NaiveDate> {
 
 pub(crate) fn schedule_saved_expiry(
     cx: &mut ChangeUnit,
-    owner: &ObjectOwner,
+    kept: &StoredPaymentMethod,
     id: &str,
-    method: &PaymentMethod,
 ) -> Result<()> {
     let entry = |expired| TimerEntry::SavedExpiry { id: id.to_owned(), expired };
-    schedule_expiry(cx, owner, id, method, entry)
+    schedule_expiry(cx, &kept.owner, kept.sequence, &kept.object, entry)
 }
 
-/// Schedules both events of a method, once, except on past days; `entry` makes their timers.
+/// Schedules the next of both events of a method that belongs to the object with this `sequence`,
+/// which names the timer: it is scheduled once, however often this is called. `entry` makes it.
 pub(crate) fn schedule_expiry(
     cx: &mut ChangeUnit,
     owner: &ObjectOwner,
-    id: &str,
+    sequence: u64,
     method: &PaymentMethod,
     entry: impl Fn(bool) -> TimerEntry,
 ) -> Result<()> {
     let merchant = cx.merchant(&owner.merchant)?;
-    for expired in [false, true] {
-        let Some(day) = expiry_day(method, expired) else { continue };
-        let time = merchant.at(day, HOUR);
-        let planned = format!("x/expiry/{id}/{day}/{expired}");
-        if time > cx.now && cx.get::<bool>(&planned)?.is_none() {
-            cx.put(&planned, &true)?;
-            cx.schedule(time, &entry(expired))?;
-        }
-    }
-    Ok(())
+    let event = |expired| Some((merchant.at(expiry_day(method, expired)?, HOUR), expired));
+    let events = [false, true].into_iter().filter_map(event);
+    let next = events.into_iter().find(|(time, _)| *time > cx.now);
+    next.map_or(Ok(()), |(time, expired)| cx.schedule_named(time, sequence, &entry(expired)))
 }
 
 /// Records the event of a saved card if the card still exists and expires as planned.
 pub(crate) fn run_saved_expiry(cx: &mut ChangeUnit, id: &str, expired: bool) -> Result<()> {
     let kept: Option<StoredPaymentMethod> = cx.look_up(ObjectKind::CARD, id)?;
     let Some(kept) = kept else { return Ok(()) };
+    schedule_saved_expiry(cx, &kept, id)?;
     let word = expiry_event_due(cx, &kept.owner, &kept.object, expired)?;
     let Some(word) = word else { return Ok(()) };
     events::emit(cx, &kept.owner, &format!("payment_method.{word}"), &kept.object)

@@ -63,7 +63,7 @@ impl SavedMethodStore {
         let object = PaymentMethod { created: now, modified: now, ..method.saved_as(&id) };
         let kept = Stored { owner, sequence, object, internal: method };
         cx.create(self.kind, &kept.owner.key(), &id, &kept)?;
-        payment_methods::schedule_saved_expiry(cx, &kept.owner, &id, &kept.object)?;
+        payment_methods::schedule_saved_expiry(cx, &kept, &id)?;
         cx.index_reference(self.kind, &kept, kept.object.reference.as_deref(), &id)?;
         Ok(kept.object)
     }
@@ -119,7 +119,7 @@ impl SavedMethodStore {
         let (created, modified) = (kept.object.created, Some(Timestamp(cx.now)));
         kept.object = PaymentMethod { created, modified, ..kept.internal.saved_as(id) };
         cx.update(self.kind, id, &kept)?;
-        payment_methods::schedule_saved_expiry(cx, &kept.owner, id, &kept.object)?;
+        payment_methods::schedule_saved_expiry(cx, &kept, id)?;
         cx.index_reference(self.kind, &kept, kept.object.reference.as_deref(), id)?;
         Ok(kept.object)
     }

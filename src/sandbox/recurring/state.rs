@@ -104,16 +104,19 @@ pub(crate) fn check_calendar(parent: &str, problems: &[ScheduleProblem]) -> Resu
 }
 
 pub(crate) fn schedule_expiry(cx: &mut ChangeUnit, charge: &StoredRecurring) -> Result<()> {
-    let id = charge.object.id.clone();
-    let entry = |expired| TimerEntry::Expiry { id: id.clone(), expired };
-    payment_methods::schedule_expiry(cx, &charge.owner, &id, &charge.internal.method.shown, entry)
+    let method = &charge.internal.method.shown;
+    let entry = |expired| TimerEntry::Expiry { id: charge.object.id.clone(), expired };
+    payment_methods::schedule_expiry(cx, &charge.owner, charge.sequence, method, entry)
 }
 
 /// Records an expiry event if the charge is still active with a method of this expiry.
 pub(crate) fn run_due_expiry(cx: &mut ChangeUnit, id: &str, expired: bool) -> Result<()> {
     let kept: Option<StoredRecurring> = cx.look_up(ObjectKind::RECURRING_CHARGE, id)?;
-    let kept = kept.filter(|kept| kept.object.status == RecurringStatus::Active);
     let Some(kept) = kept else { return Ok(()) };
+    schedule_expiry(cx, &kept)?;
+    if kept.object.status != RecurringStatus::Active {
+        return Ok(());
+    }
     let method = &kept.internal.method.shown;
     let word = payment_methods::expiry_event_due(cx, &kept.owner, method, expired)?;
     let Some(word) = word else { return Ok(()) };

@@ -283,9 +283,18 @@ pub(crate) const TIMERS: &str = "due/";
 impl ChangeUnit {
     /// Adds an entry to the queue of timers; a past moment becomes now.
     pub(crate) fn schedule(&mut self, time: DateTime<Utc>, due: &TimerEntry) -> Result<()> {
-        let at = self.next();
-        let time = time.max(self.now);
-        self.put(&format!("{TIMERS}{}/{}", millis(time), sortable_key(at)), due)
+        let number = self.next();
+        self.schedule_named(time.max(self.now), number, due)
+    }
+
+    /// Adds an entry, or replaces the one of the same moment and number.
+    pub(crate) fn schedule_named(
+        &mut self,
+        time: DateTime<Utc>,
+        number: u64,
+        due: &TimerEntry,
+    ) -> Result<()> {
+        self.put(&timer_key(time, number), due)
     }
 
     pub(crate) fn schedule_in(&mut self, delay: TimeDelta, due: &TimerEntry) -> Result<()> {
@@ -314,6 +323,10 @@ impl ChangeUnit {
         let Some(reference) = reference else { return Ok(()) };
         self.put(&Self::reference_key(kind, kept, reference), &id)
     }
+}
+
+pub(crate) fn timer_key(time: DateTime<Utc>, number: u64) -> String {
+    format!("{TIMERS}{}/{}", millis(time), sortable_key(number))
 }
 
 pub(crate) fn timer_moment(key: &str) -> Option<DateTime<Utc>> {

@@ -1,5 +1,6 @@
 //! The control paths, faults, restarts.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use axum::body::Body;
@@ -217,22 +218,31 @@ async fn a_snapshot_brings_all_state_back() {
 }
 
 /// Returns the entries in the form of version 2: an event under its id, its id in a list and under
-/// its time, and the length of each list.
+/// its time, the length of each list, and timers of expiry that a look-up makes unique.
 fn in_former_form(entries: &Map<String, Value>) -> Map<String, Value> {
     let mut former = entries.clone();
     former.retain(|key, _| !key.starts_with("o/event/"));
+    let mut lengths = BTreeMap::<_, u64>::new();
     for (key, event) in entries.iter().filter(|(key, _)| key.starts_with("l/")) {
         let (list, place) = key.strip_prefix("l/").unwrap().rsplit_once('/').unwrap();
-        let length = former.get(&format!("n/{list}")).and_then(Value::as_u64).unwrap_or(0) + 1;
-        former.insert(format!("n/{list}"), json!(length));
-        let Some(owner) = list.strip_prefix("event/") else { continue };
-        let (id, number) = (&event["id"], u64::MAX - u64::from_str_radix(place, 16).unwrap());
-        let (merchant, mode) = owner.rsplit_once('.').unwrap();
-        let owned = json!({"merchant": merchant, "mode": mode});
-        let kept = json!({"owner": owned, "sequence": number, "object": event, "inside": null});
-        former.insert(key.clone(), id.clone());
-        former.insert(format!("o/event/{}", id.as_str().unwrap()), kept);
-        former.insert(format!("evt/{owner}/0000019aa0000000/{number:016x}"), json!(number));
+        let number = lengths.entry(list).or_default();
+        *number = number.wrapping_add(1);
+        let Some(under) = list.strip_prefix("event/") else { continue };
+        let number = !u64::from_str_radix(place, 16).unwrap();
+        let (merchant, mode) = under.rsplit_once('.').unwrap();
+        let owner = json!({"merchant": merchant, "mode": mode});
+        let kept = json!({"owner": owner, "sequence": number, "object": event, "inside": null});
+        former.insert(key.clone(), event["id"].clone());
+        former.insert(format!("o/event/{}", event["id"].as_str().unwrap()), kept);
+        former.insert(format!("evt/{under}/0000019aa0000000/{number:016x}"), json!(number));
+    }
+    former.extend(lengths.iter().map(|(list, length)| (format!("n/{list}"), json!(length))));
+    for (key, entry) in entries.iter().filter(|(key, _)| key.starts_with("due/")) {
+        let Some(expiry) = entry.get("SavedExpiry") else { continue };
+        former.shift_remove(key);
+        former.insert(format!("{}ffffffff", &key[..key.len() - 8]), entry.clone());
+        let id = expiry["id"].as_str().unwrap();
+        former.insert(format!("x/expiry/{id}/2040-01-01/false"), json!(true));
     }
     former
 }
@@ -244,11 +254,13 @@ async fn a_snapshot_of_version_2_has_the_same_events_and_lists() {
         house.secret("POST", "/v1/charges", &charge()).await.ok();
         house.advance("PT1H").await;
     }
-    house.control("POST", "clock", &json!({"advance": "P2D"})).await;
+    house.advance("P2D").await;
+    house.secret("POST", "/v1/cards", &visa()).await.ok();
     let snapshot = house.control("GET", "snapshot", &Value::Null).await;
-    let entries = snapshot["entries"].as_object().unwrap();
-    let former = in_former_form(entries);
-    assert_eq!(former.keys().filter(|key| key.starts_with("evt/")).count(), 9);
+    let former = in_former_form(snapshot["entries"].as_object().unwrap());
+    for (prefix, count) in [("evt/", 9), ("x/expiry/", 1), ("n/", 3)] {
+        assert_eq!(former.keys().filter(|key| key.starts_with(prefix)).count(), count, "{prefix}");
+    }
     let former = with(with(snapshot.clone(), "version", 2), "entries", former);
     house.control("POST", "restore", &former).await;
     assert_eq!(house.control("GET", "snapshot", &Value::Null).await, snapshot);
