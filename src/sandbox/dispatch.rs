@@ -4,15 +4,17 @@
 //! 6).
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
 use axum::response::Response;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, Datelike, Utc};
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, StatusCode, header};
 use http_body_util::{BodyExt, Limited};
+use httpdate::fmt_http_date;
 use tower::service_fn;
 
 use crate::api::call::LostReplyMarker;
@@ -31,8 +33,6 @@ use crate::sandbox::state::store::ChangeUnit;
 const BODY_BYTES_MAX: usize = 16 << 20;
 /// Maximum body of a control request; a snapshot is restored through it.
 const CONTROL_BYTES_MAX: usize = 1 << 30;
-/// Form of the header `Date` (RFC 9110).
-const HTTP_DATE: &str = "%a, %d %b %Y %H:%M:%S GMT";
 /// Default `Retry-After` of a throttling fault, in milliseconds.
 const RETRY_AFTER_MS: u64 = 1_000;
 
@@ -58,6 +58,7 @@ impl Sandbox {
 
     pub(crate) async fn handle(&self, request: Request<Body>) -> Response {
         let (parts, body) = request.into_parts();
+        let parts = Arc::new(parts);
         let is_control = router::is_control(parts.uri.path()) || router::is_page(&parts);
         if is_control && !router::is_local(&parts) {
             return response(SandboxAnswer::from_refusal(&SandboxRefusal::no_path()));
@@ -74,7 +75,7 @@ impl Sandbox {
         let ServedRequest { answer, now, is_changed } = served;
         let answer = if is_changed { self.stored(answer).await } else { answer };
         let mut response = response(allow_other_origins(&parts, answer));
-        if let Ok(date) = HeaderValue::from_str(&now.format(HTTP_DATE).to_string()) {
+        if let Some(date) = http_date(now) {
             response.headers_mut().insert(header::DATE, date);
         }
         if let Some(dropped) = fault.and_then(|fault| fault.kind.dropped()) {
@@ -85,7 +86,7 @@ impl Sandbox {
     }
 
     /// Serves one request, after the delay of a fault.
-    async fn serve(&self, parts: &Parts, body: Vec<u8>) -> (ServedRequest, Option<FaultRule>) {
+    async fn serve(&self, parts: &Arc<Parts>, body: Vec<u8>) -> (ServedRequest, Option<FaultRule>) {
         let fault = {
             let _turn = self.turn().await;
             let mut live = self.lock();
@@ -118,7 +119,7 @@ impl Sandbox {
     fn serve_locked(
         &self,
         live: &mut LockedState,
-        parts: &Parts,
+        parts: &Arc<Parts>,
         body: Vec<u8>,
         fault: Option<&FaultRule>,
     ) -> ServedRequest {
@@ -145,16 +146,27 @@ impl Sandbox {
         ServedRequest { answer, now, is_changed }
     }
 
-    fn route(&self, cx: &mut ChangeUnit, parts: &Parts, body: Vec<u8>) -> Result<SandboxAnswer> {
+    fn route(
+        &self,
+        cx: &mut ChangeUnit,
+        parts: &Arc<Parts>,
+        body: Vec<u8>,
+    ) -> Result<SandboxAnswer> {
         if let Some(answer) = preflight(parts) {
             return Ok(answer);
         }
         let (route, parameters) = self.inner.routes.find(&parts.method, parts.uri.path())?;
         let caller = auth::admit(cx, route.auth, &parts.headers)?;
         let query = pairs(parts.uri.query().unwrap_or_default());
-        let headers = parts.headers.clone();
-        (route.handler)(cx, &ParsedRequest { caller, parameters, query, headers, body })
+        let parts = parts.clone();
+        (route.handler)(cx, &ParsedRequest { caller, parameters, query, parts, body })
     }
+}
+
+/// Formats the header `Date` (RFC 9110), whose years have four digits.
+fn http_date(now: DateTime<Utc>) -> Option<HeaderValue> {
+    let fits = (1970..=9999).contains(&now.year());
+    fits.then(|| HeaderValue::from_str(&fmt_http_date(now.into())).ok())?
 }
 
 /// Returns the answer of a fault that prevents the effect.

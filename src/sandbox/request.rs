@@ -1,9 +1,11 @@
 //! A parsed request, as the handlers receive it: no sockets, no framework.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use http::HeaderMap;
+use http::request::Parts;
 use serde_json::{Map, Value};
 
 use crate::api::call::{PAGE_SIZE_MAX, Page};
@@ -33,11 +35,15 @@ pub(crate) struct ParsedRequest {
     pub(crate) caller: SandboxCaller,
     pub(crate) parameters: Vec<String>,
     pub(crate) query: BTreeMap<String, Vec<String>>,
-    pub(crate) headers: HeaderMap,
+    pub(crate) parts: Arc<Parts>,
     pub(crate) body: Vec<u8>,
 }
 
 impl ParsedRequest {
+    pub(crate) fn headers(&self) -> &HeaderMap {
+        &self.parts.headers
+    }
+
     /// Returns the n-th path parameter, or an empty text.
     pub(crate) fn parameter(&self, at: usize) -> &str {
         self.parameters.get(at).map_or("", String::as_str)
@@ -70,7 +76,7 @@ impl ParsedRequest {
     }
 
     pub(crate) fn is_form(&self) -> bool {
-        content_type(&self.headers) == Some("application/x-www-form-urlencoded")
+        content_type(self.headers()) == Some("application/x-www-form-urlencoded")
     }
 
     /// Returns the JSON body; an absent body is an empty object.
@@ -78,7 +84,7 @@ impl ParsedRequest {
         if self.body.iter().all(u8::is_ascii_whitespace) {
             return Ok(Value::Object(Map::new()));
         }
-        match content_type(&self.headers) {
+        match content_type(self.headers()) {
             None | Some("application/json") => {}
             Some(_) => return Err(SandboxRefusal::invalid("Content type is not supported")),
         }

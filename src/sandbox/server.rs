@@ -26,7 +26,7 @@ use crate::base::hash::sha256;
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::invoicing::invoices;
 use crate::sandbox::merchants::merchant;
-use crate::sandbox::methods::{payment_methods, tokens};
+use crate::sandbox::methods::{expiry, tokens};
 use crate::sandbox::onboarding::applications;
 use crate::sandbox::options::SandboxOptions;
 use crate::sandbox::payments::transactions::{self, TransactionTransition};
@@ -343,6 +343,6 @@ fn run_timer(cx: &mut ChangeUnit, key: &str, due: &TimerEntry) -> Result<()> {
         }
         E::FileProcessed { id } => invoices::finish_file_processing(cx, id),
         E::Expiry { id, expired } => state::run_due_expiry(cx, id, *expired),
-        E::SavedExpiry { id, expired } => payment_methods::run_saved_expiry(cx, id, *expired),
+        E::SavedExpiry { id, expired } => expiry::run_saved_expiry(cx, id, *expired),
     }
 }

@@ -217,7 +217,7 @@ fn take_vault_token(
     new: &NewVaultMethod,
 ) -> Result<StoredMethod> {
     let token = &new.one_time_token;
-    let method = tokens::find(cx, owner, token)?.internal;
+    let method = tokens::find(cx, owner, token)?.into_method();
     let said = if new.payment_type == "credit_card" { MethodKind::Card } else { MethodKind::Bank };
     let text = "Token is of another payment type";
     SandboxRefusal::unless(method.shown.kind == said, "incorrect_payment_type", text)?;

@@ -175,7 +175,7 @@ pub(crate) fn need_country(cx: &ChangeUnit, asked: &ParsedRequest, account: &str
     let Some(allowed) = policy.allowed_countries.get(account).filter(|set| !set.is_empty()) else {
         return Ok(());
     };
-    let relayed = asked.headers.get(RELAYED).and_then(|value| value.to_str().ok());
+    let relayed = asked.headers().get(RELAYED).and_then(|value| value.to_str().ok());
     let address = relayed.and_then(|text| text.trim().parse().ok()).unwrap_or(CALLER);
     let listed = policy.ip_countries.iter().find(|(range, _)| is_within(range, address));
     let country = listed.map_or(COUNTRY_DEFAULT, |(_, country)| country);
@@ -198,7 +198,7 @@ pub(crate) fn issue_code(cx: &mut ChangeUnit, merchant: &str) -> Result<String> 
 
 /// POST /oauth/token: JSON or a form, credentials in the body, no `Authorization` header.
 pub(crate) fn exchange_token(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<AccessToken> {
-    if asked.headers.contains_key(header::AUTHORIZATION) {
+    if asked.headers().contains_key(header::AUTHORIZATION) {
         return Err(SandboxRefusal::invalid("The token endpoint takes no Authorization header"));
     }
     let body: Value = if asked.is_form() { asked.form() } else { asked.json()? };

@@ -1,5 +1,6 @@
 //! Cards, bank accounts, saved methods and one-time tokens.
 
+pub mod expiry;
 pub mod payment_methods;
 pub mod saved_methods;
 pub mod tokens;

@@ -1,12 +1,9 @@
-//! Payment details as the emulator stores them: masked, with an outcome class, without the number;
-//! and the expiry events of a card that is saved or pays a recurring charge (service-facts, 72,
-//! 74): `expiring` on the first day of its month of expiry, `expired` on the first day of the
-//! month after.
+//! Payment details as the emulator stores them: masked, with an outcome class, without the number.
 //!
 //! The outcome of charging a card or bank account follows the test numbers (service-facts, part 3).
 //! It is decided when the details arrive, because the number itself is never stored.
 
-use chrono::{DateTime, Datelike, Months, NaiveDate, Utc};
+use chrono::{DateTime, Datelike, Utc};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
@@ -19,8 +16,7 @@ use crate::base::account_number::{
 };
 use crate::base::secret::Secret;
 use crate::sandbox::answer::{Result, SandboxRefusal};
-use crate::sandbox::merchants::events;
-use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored, TimerEntry};
+use crate::sandbox::state::objects::Stored;
 use crate::sandbox::state::store::ChangeUnit;
 
 /// Length of a fingerprint (service-facts, 18).
@@ -44,8 +40,48 @@ pub(crate) struct StoredMethod {
     pub(crate) description: Option<String>,
 }
 
+/// What an object does not show of its method.
+#[skip_serializing_none]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct MethodInternals {
+    #[serde(default, skip_serializing_if = "OutcomeClass::is_plain")]
+    pub(crate) class: OutcomeClass,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<FieldProblem>,
+    #[serde(rename = "number_fits")]
+    is_number_valid: bool,
+    pub(crate) has_cvv: bool,
+    reference: Option<String>,
+    description: Option<String>,
+}
+
+impl MethodInternals {
+    /// Returns the whole method, of which the object shows this.
+    pub(crate) fn with_shown(self, shown: PaymentMethod) -> StoredMethod {
+        let Self { class, problems, is_number_valid, has_cvv, reference, description } = self;
+        StoredMethod { shown, class, problems, is_number_valid, has_cvv, reference, description }
+    }
+}
+
+impl From<StoredMethod> for MethodInternals {
+    fn from(method: StoredMethod) -> Self {
+        let StoredMethod { class, problems, is_number_valid, has_cvv, .. } = method;
+        let (reference, description) = (method.reference, method.description);
+        Self { class, problems, is_number_valid, has_cvv, reference, description }
+    }
+}
+
 /// A saved method or a token.
-pub(crate) type StoredPaymentMethod = Stored<PaymentMethod, StoredMethod>;
+pub(crate) type StoredPaymentMethod = Stored<PaymentMethod, MethodInternals>;
+
+impl StoredPaymentMethod {
+    /// Returns the method without what belongs to the object itself: id, times, texts, CVV.
+    pub(crate) fn into_method(self) -> StoredMethod {
+        let object = PaymentMethod { id: None, created: None, modified: None, ..self.object };
+        let shown = PaymentMethod { reference: None, description: None, cvv: None, ..object };
+        self.internal.with_shown(PaymentMethod { form_data: None, ..shown })
+    }
+}
 
 impl StoredMethod {
     /// Checks the fields together, then number and date, each alone (service-facts, 22, 23, 52).
@@ -177,63 +213,6 @@ fn fingerprint(cx: &ChangeUnit, label: &str, digits: &str) -> String {
     text
 }
 
-const HOUR: u32 = 0;
-
-/// Returns the day of a method's `expiring` or `expired` event; `None` for a bank.
-fn expiry_day(method: &PaymentMethod, expired: bool) -> Option<NaiveDate> {
-    let (year, month) = method.exp_year.zip(method.exp_month)?;
-    let month = u32::try_from(month).ok()?;
-    let first = NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month, 1)?;
-    first.checked_add_months(Months::new(u32::from(expired)))
-}
-
-pub(crate) fn schedule_saved_expiry(
-    cx: &mut ChangeUnit,
-    kept: &StoredPaymentMethod,
-    id: &str,
-) -> Result<()> {
-    let entry = |expired| TimerEntry::SavedExpiry { id: id.to_owned(), expired };
-    schedule_expiry(cx, &kept.owner, kept.sequence, &kept.object, entry)
-}
-
-/// Schedules the next of both events of a method that belongs to the object with this `sequence`,
-/// which names the timer: it is scheduled once, however often this is called. `entry` makes it.
-pub(crate) fn schedule_expiry(
-    cx: &mut ChangeUnit,
-    owner: &ObjectOwner,
-    sequence: u64,
-    method: &PaymentMethod,
-    entry: impl Fn(bool) -> TimerEntry,
-) -> Result<()> {
-    let merchant = cx.merchant(&owner.merchant)?;
-    let event = |expired| Some((merchant.at(expiry_day(method, expired)?, HOUR), expired));
-    let events = [false, true].into_iter().filter_map(event);
-    let next = events.into_iter().find(|(time, _)| *time > cx.now);
-    next.map_or(Ok(()), |(time, expired)| cx.schedule_named(time, sequence, &entry(expired)))
-}
-
-/// Records the event of a saved card if the card still exists and expires as planned.
-pub(crate) fn run_saved_expiry(cx: &mut ChangeUnit, id: &str, expired: bool) -> Result<()> {
-    let kept: Option<StoredPaymentMethod> = cx.look_up(ObjectKind::CARD, id)?;
-    let Some(kept) = kept else { return Ok(()) };
-    schedule_saved_expiry(cx, &kept, id)?;
-    let word = expiry_event_due(cx, &kept.owner, &kept.object, expired)?;
-    let Some(word) = word else { return Ok(()) };
-    events::emit(cx, &kept.owner, &format!("payment_method.{word}"), &kept.object)
-}
-
-/// Returns the last word of the event's type, if the method expires as planned.
-pub(crate) fn expiry_event_due(
-    cx: &ChangeUnit,
-    owner: &ObjectOwner,
-    method: &PaymentMethod,
-    expired: bool,
-) -> Result<Option<&'static str>> {
-    let today = cx.merchant(&owner.merchant)?.today(cx.now);
-    let word = if expired { "expired" } else { "expiring" };
-    Ok((expiry_day(method, expired) == Some(today)).then_some(word))
-}
-
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct OutcomeClass {
@@ -241,6 +220,12 @@ pub(crate) struct OutcomeClass {
     /// CVV result, if a CVV is given.
     pub(crate) cvv_result: Option<String>,
     pub(crate) avs_result: Option<String>,
+}
+
+impl OutcomeClass {
+    fn is_plain(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 fn card_class(card: &NewCard) -> OutcomeClass {

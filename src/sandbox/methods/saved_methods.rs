@@ -4,6 +4,7 @@
 
 use serde::de::IgnoredAny;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::api::call::Page;
 use crate::api::method::{MethodKind, PaymentMethod};
@@ -11,9 +12,10 @@ use crate::api::method_token::MethodRef;
 use crate::api::rules::{FieldProblem, FieldProblems, has_word};
 use crate::api::saved_method::{NewBank, NewCard, SavedChange, bank_holder_rules, change_rules};
 use crate::api::wire::Timestamp;
-use crate::sandbox::answer::{Result, SandboxRefusal};
+use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
+use crate::sandbox::methods::expiry;
 use crate::sandbox::methods::payment_methods::{
-    self, StoredMethod, StoredPaymentMethod, bank_details, card_details,
+    StoredMethod, StoredPaymentMethod, bank_details, card_details,
 };
 use crate::sandbox::methods::tokens;
 use crate::sandbox::request::{PageQuery, ParsedRequest, number};
@@ -61,9 +63,9 @@ impl SavedMethodStore {
         let id = cx.fresh_gateway_id();
         let now = Some(Timestamp(cx.now));
         let object = PaymentMethod { created: now, modified: now, ..method.saved_as(&id) };
-        let kept = Stored { owner, sequence, object, internal: method };
+        let kept = Stored { owner, sequence, object, internal: method.into() };
         cx.create(self.kind, &kept.owner.key(), &id, &kept)?;
-        payment_methods::schedule_saved_expiry(cx, &kept, &id)?;
+        expiry::schedule_saved_expiry(cx, &kept, &id)?;
         cx.index_reference(self.kind, &kept, kept.object.reference.as_deref(), &id)?;
         Ok(kept.object)
     }
@@ -76,7 +78,7 @@ impl SavedMethodStore {
         token: &str,
         texts: SavedChange,
     ) -> Result<StoredMethod> {
-        let mut method = tokens::find(cx, owner, token)?.internal;
+        let mut method = tokens::find(cx, owner, token)?.into_method();
         let text = format!("Token is not of a {}", self.kind.word);
         let fits = method.shown.kind == self.method;
         SandboxRefusal::unless(fits, "incorrect_payment_type", &text)?;
@@ -88,8 +90,10 @@ impl SavedMethodStore {
         Ok(method.without_cvv())
     }
 
-    pub(crate) fn get(&self, cx: &ChangeUnit, asked: &ParsedRequest) -> Result<PaymentMethod> {
-        cx.find_object(self.kind, &asked.owner()?, asked.parameter(0))
+    pub(crate) fn get(&self, cx: &ChangeUnit, asked: &ParsedRequest) -> Result<SandboxAnswer> {
+        let stored: Box<RawValue> =
+            cx.find_object(self.kind, &asked.owner()?, asked.parameter(0))?;
+        SandboxAnswer::json(&stored)
     }
 
     fn find(&self, cx: &ChangeUnit, owner: &ObjectOwner, id: &str) -> Result<StoredPaymentMethod> {
@@ -111,15 +115,16 @@ impl SavedMethodStore {
         self.unindex(cx, &kept);
         change.reference = change.reference.or(kept.object.reference.take());
         change.description = change.description.or(kept.object.description.take());
-        if let Some(token) = change.token_id.take() {
-            kept.internal = self.take_token(cx, &owner, &token, change.clone())?;
-        }
-        kept.internal.reference = change.reference;
-        kept.internal.description = change.description;
         let (created, modified) = (kept.object.created, Some(Timestamp(cx.now)));
-        kept.object = PaymentMethod { created, modified, ..kept.internal.saved_as(id) };
+        let mut method = match change.token_id.take() {
+            Some(token) => self.take_token(cx, &owner, &token, change.clone())?,
+            None => kept.clone().into_method(),
+        };
+        (method.reference, method.description) = (change.reference, change.description);
+        kept.object = PaymentMethod { created, modified, ..method.saved_as(id) };
+        kept.internal = method.into();
         cx.update(self.kind, id, &kept)?;
-        payment_methods::schedule_saved_expiry(cx, &kept, id)?;
+        expiry::schedule_saved_expiry(cx, &kept, id)?;
         cx.index_reference(self.kind, &kept, kept.object.reference.as_deref(), id)?;
         Ok(kept.object)
     }
@@ -251,7 +256,7 @@ pub(crate) fn resolve_method(
         MethodRef::Card(card) => (card_details(cx, *card), None),
         MethodRef::Bank(bank) => (bank_details(cx, *bank), None),
         MethodRef::Id(id) => match tokens::find(cx, owner, &id) {
-            Ok(kept) => (kept.internal, Some(id)),
+            Ok(kept) => (kept.into_method(), Some(id)),
             Err(_) => (find_saved(cx, owner, &id)?, None),
         },
     };
@@ -260,10 +265,11 @@ pub(crate) fn resolve_method(
 
 /// Returns the details of a saved card, of a saved bank, or of a method of a contact.
 fn find_saved(cx: &ChangeUnit, owner: &ObjectOwner, id: &str) -> Result<StoredMethod> {
-    let mut kinds = [ObjectKind::CARD, ObjectKind::BANK, ObjectKind::VAULT_METHOD].into_iter();
-    let found = kinds.find_map(|kind| cx.find::<IgnoredAny, StoredMethod>(kind, owner, id).ok());
-    let found = found.ok_or_else(|| SandboxRefusal::not_found("PaymentMethod", id))?;
-    let mut method = found.internal;
+    let saved = |kind| Some(cx.find::<PaymentMethod, _>(kind, owner, id).ok()?.into_method());
+    let of_contact = || cx.find::<IgnoredAny, _>(ObjectKind::VAULT_METHOD, owner, id).ok();
+    let found = saved(ObjectKind::CARD).or_else(|| saved(ObjectKind::BANK));
+    let found = found.or_else(|| of_contact().map(|kept| kept.internal));
+    let mut method = found.ok_or_else(|| SandboxRefusal::not_found("PaymentMethod", id))?;
     method.shown.id = Some(id.to_owned());
     Ok(method)
 }

@@ -13,7 +13,9 @@ use crate::api::rules::has_word;
 use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::body;
 use crate::sandbox::merchants::auth;
-use crate::sandbox::methods::payment_methods::{StoredPaymentMethod, bank_details, card_details};
+use crate::sandbox::methods::payment_methods::{
+    MethodInternals, StoredPaymentMethod, bank_details, card_details,
+};
 use crate::sandbox::request::{ParsedRequest, SandboxCaller};
 use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored, TimerEntry};
 use crate::sandbox::state::store::ChangeUnit;
@@ -60,11 +62,11 @@ pub(crate) fn create(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Sandb
 
 /// Authenticates by the header, or by a form's `public_key` (service-facts, 38).
 fn caller(cx: &ChangeUnit, asked: &ParsedRequest, in_form: Option<&str>) -> Result<ObjectOwner> {
-    match (auth::admit(cx, Auth::PublicKey, &asked.headers), in_form) {
+    match (auth::admit(cx, Auth::PublicKey, asked.headers()), in_form) {
         (Ok(SandboxCaller::Key { owner, account: _ }), _) => Ok(owner),
         (Ok(_) | Err(_), Some(key)) => {
             let entry = auth::by_key(cx, key)?;
-            auth::refuse_secret_from_page(entry.kind, &asked.headers)?;
+            auth::refuse_secret_from_page(entry.kind, asked.headers())?;
             Ok(entry.owner)
         }
         (Ok(_), None) => Err(SandboxRefusal::not_authorized()),
@@ -123,8 +125,9 @@ fn store(
     let token = PaymentMethod { form_data, cvv: method.in_events().cvv, ..method.saved_as(&id) };
     let end = TimerEntry::TokenExpiry { id: id.clone() };
     cx.schedule_in(TimeDelta::minutes(TOKEN_LIFE_MINUTES), &end)?;
-    let kept = Stored { owner: owner.clone(), sequence, object: token.clone(), internal: method };
-    cx.create(ObjectKind::TOKEN, &owner.key(), &id, &kept)?;
+    let (owner, internal) = (owner.clone(), MethodInternals::from(method));
+    let kept = Stored { owner, sequence, object: token.clone(), internal };
+    cx.create(ObjectKind::TOKEN, &kept.owner.key(), &id, &kept)?;
     Ok(token)
 }
 

@@ -47,7 +47,7 @@ fn key(token: &str) -> String {
 /// Returns the brand's `{web_url}`: the request's host with the scheme of the sandbox's own URL.
 fn web_url(cx: &ChangeUnit, asked: &ParsedRequest) -> String {
     let own = cx.environment.options.web_url.trim_end_matches('/');
-    let host = asked.headers.get(header::HOST).and_then(|value| value.to_str().ok());
+    let host = asked.headers().get(header::HOST).and_then(|value| value.to_str().ok());
     match (host, own.split_once("://")) {
         (Some(host), Some((scheme, _))) => format!("{scheme}://{host}"),
         _ => own.to_owned(),
@@ -124,7 +124,7 @@ fn merge_submission(
 ) -> Map<String, Value> {
     let mut fields = found.internal.fields.clone();
     let header = |name: header::HeaderName| {
-        let value = asked.headers.get(name)?.to_str().ok()?;
+        let value = asked.headers().get(name)?.to_str().ok()?;
         value.get(..value.len().min(HEADER_BYTES_MAX)).map(Value::from)
     };
     let seen = [

@@ -135,7 +135,7 @@ pub(crate) fn settle(
     let sequence = cx.next();
     let id = cx.fresh_gateway_id();
     let object = new_transaction(cx, id.clone(), &order)?;
-    let mut kept = Stored { owner: order.owner, sequence, object, internal: order.method };
+    let mut kept = Stored { owner: order.owner, sequence, object, internal: order.method.into() };
     // The change that follows stores the object itself.
     cx.list_add(&ObjectKind::TRANSACTION.list(&kept.owner.key()), kept.sequence, &id)?;
     let reference = kept.object.reference.as_deref();
@@ -192,7 +192,7 @@ fn schedule_end(cx: &mut ChangeUnit, kept: &StoredTransaction) -> Result<()> {
     let policy = cx.policy(&kept.owner.merchant)?;
     let (hour, days) = (policy.capture_hour(), policy.settlement_days);
     let mut time = merchant.next_at(cx.now, hour);
-    if !kept.internal.is_card() && days > 0 {
+    if !kept.is_of_card() && days > 0 {
         time = merchant.at(processing::add_banking_days(merchant.today(time), days), hour);
     }
     cx.schedule(time, &TimerEntry::Capture { id })

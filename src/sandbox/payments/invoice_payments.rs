@@ -4,12 +4,13 @@
 //! The state follows the total of the payments that count, less the refunds. The invoice is updated
 //! with every change of its payments.
 
+use serde::de::IgnoredAny;
+
 use crate::api::invoice::{Invoice, InvoicePayment};
 use crate::api::method::MethodKind;
 use crate::api::transaction::{Transaction, TransactionStatus};
 use crate::api::wire::{Audit, Timestamp};
 use crate::sandbox::answer::{Result, SandboxRefusal};
-use crate::sandbox::methods::payment_methods::StoredMethod;
 use crate::sandbox::state::objects::{ObjectKind, Stored};
 use crate::sandbox::state::store::ChangeUnit;
 
@@ -116,7 +117,7 @@ fn settle(cx: &mut ChangeUnit, mut kept: StoredInvoice) -> Result<()> {
     let mut paid: i64 = 0;
     for payment in &mut kept.object.invoice_payments {
         let (kind, id) = (ObjectKind::TRANSACTION, &payment.transaction_id);
-        let found = cx.look_up::<Stored<Transaction, StoredMethod>>(kind, id)?;
+        let found = cx.look_up::<Stored<Transaction, IgnoredAny>>(kind, id)?;
         let Some(found) = found else { continue };
         status(&found.object.status).clone_into(&mut payment.status);
         let sum = paid.checked_add(counted_amount(&found.object));

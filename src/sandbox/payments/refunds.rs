@@ -49,7 +49,7 @@ pub(crate) fn refund(
     need_balance(&charge.object, amount)?;
     let mut method = match other {
         Some(other) => other.take(cx)?,
-        None => charge.internal.clone().without_cvv(),
+        None => charge.method().without_cvv(),
     };
     order::deny_by_country(cx, asked, &charge.object.account_id, &mut method);
     let NewRefund { reference, data, .. } = new;
@@ -66,7 +66,7 @@ fn begin(
     method: StoredMethod,
 ) -> Result<StoredTransaction> {
     let unsettled = charge.object.status == TransactionStatus::Authorized;
-    let waits = unsettled && !charge.internal.is_card() && method.class.failure.is_none();
+    let waits = unsettled && !charge.is_of_card() && method.class.failure.is_none();
     let mut kept = make_payout(cx, owner, refund, method)?;
     cx.list_add(&transactions::refund_list(&charge.object.id), kept.sequence, &kept.object.id)?;
     if waits {
@@ -111,7 +111,7 @@ fn need_refundable(cx: &ChangeUnit, charge: &StoredTransaction) -> Result<()> {
 fn need_same_type(cx: &ChangeUnit, charge: &StoredTransaction, other: &MethodKind) -> Result<()> {
     let enabled = &cx.policy(&charge.owner.merchant)?.other_method_enabled;
     need_enabled(enabled.contains(&charge.object.account_id), "Refunds to another payment method")?;
-    let is_same = *other == charge.internal.shown.kind;
+    let is_same = charge.object.method.as_ref().is_some_and(|method| method.kind == *other);
     let text = "Payment method type does not fit the charge";
     SandboxRefusal::unless(is_same, "incorrect_payment_type", text)
 }
@@ -141,7 +141,7 @@ fn make_payout(
         method: Some(method.shown.clone()),
         ..object
     };
-    let kept = Stored { owner, sequence, object, internal: method };
+    let kept = Stored { owner, sequence, object, internal: method.into() };
     cx.create(ObjectKind::TRANSACTION, &kept.owner.key(), &kept.object.id, &kept)?;
     let reference = kept.object.reference.as_deref();
     cx.index_reference(ObjectKind::TRANSACTION, &kept, reference, &kept.object.id)?;

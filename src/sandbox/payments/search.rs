@@ -4,23 +4,28 @@ use std::cmp::Ordering;
 
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::api::call::Page;
 use crate::api::transaction::Transaction;
 use crate::api::wire::Timestamp;
-use crate::sandbox::answer::{Result, SandboxRefusal};
+use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::payments::transactions;
 use crate::sandbox::request::{PageQuery, ParsedRequest, moment};
 use crate::sandbox::state::objects::ObjectKind;
 use crate::sandbox::state::store::ChangeUnit;
 
 /// GET /v1/transactions/{id}: a charge includes its refunds, if any.
-pub(crate) fn get(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Transaction> {
+pub(crate) fn get(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<SandboxAnswer> {
     let (owner, id) = (asked.owner()?, asked.parameter(0));
-    let object: Transaction = cx.find_object(ObjectKind::TRANSACTION, &owner, id)?;
-    let refunds = transactions::refunds_of(cx, &object.id)?.into_iter().map(|refund| refund.object);
+    let stored: Box<RawValue> = cx.find_object(ObjectKind::TRANSACTION, &owner, id)?;
+    let refunds = transactions::refunds_of(cx, id)?.into_iter().map(|refund| refund.object);
     let refunds: Vec<Transaction> = refunds.collect();
-    Ok(Transaction { refunds: Some(refunds).filter(|refunds| !refunds.is_empty()), ..object })
+    if refunds.is_empty() {
+        return SandboxAnswer::json(&stored);
+    }
+    let object: Transaction = serde_json::from_str(stored.get())?;
+    SandboxAnswer::json(&Transaction { refunds: Some(refunds), ..object })
 }
 
 /// GET /v1/transactions: newest first unless `order_by` says otherwise.

@@ -8,17 +8,29 @@
 
 use chrono::TimeDelta;
 
+use crate::api::method::MethodKind;
 use crate::api::transaction::{Transaction, TransactionStatus, TransactionType};
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::events;
-use crate::sandbox::methods::payment_methods::StoredMethod;
+use crate::sandbox::methods::payment_methods::{MethodInternals, StoredMethod};
 use crate::sandbox::payments::invoice_payments;
 use crate::sandbox::state::logs::{self, MoneyMovement};
 use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored, TimerEntry};
 use crate::sandbox::state::store::ChangeUnit;
 
-pub(crate) type StoredTransaction = Stored<Transaction, StoredMethod>;
+pub(crate) type StoredTransaction = Stored<Transaction, MethodInternals>;
+
+impl StoredTransaction {
+    /// Returns the method that pays it, or is paid.
+    pub(crate) fn method(&self) -> StoredMethod {
+        self.internal.clone().with_shown(self.object.method.clone().unwrap_or_default())
+    }
+
+    pub(crate) fn is_of_card(&self) -> bool {
+        self.object.method.as_ref().is_some_and(|method| method.kind == MethodKind::Card)
+    }
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TransactionTransition {
@@ -104,11 +116,10 @@ pub(crate) fn run_scheduled(
 
 /// Records an event of a transaction, with its method in the form of event data.
 pub(crate) fn emit(cx: &mut ChangeUnit, kept: &StoredTransaction, kind: &str) -> Result<()> {
-    let is_as_shown = kept.object.method.as_ref() == Some(&kept.internal.shown);
-    if is_as_shown && !kept.internal.has_cvv {
+    if !kept.internal.has_cvv {
         return events::emit(cx, &kept.owner, kind, &kept.object);
     }
-    let shown = Transaction { method: Some(kept.internal.in_events()), ..kept.object.clone() };
+    let shown = Transaction { method: Some(kept.method().in_events()), ..kept.object.clone() };
     events::emit(cx, &kept.owner, kind, &shown)
 }
 

@@ -170,7 +170,7 @@ fn change_method(cx: &mut ChangeUnit, kept: &mut StoredRecurring, method: Method
     let shown = &mut kept.internal.method.shown;
     match method {
         MethodRef::Id(token) => {
-            let method = tokens::find(cx, &kept.owner, &token)?.internal.without_cvv();
+            let method = tokens::find(cx, &kept.owner, &token)?.into_method().without_cvv();
             replace(cx, kept, method)?;
             tokens::end(cx, &token)?;
         }

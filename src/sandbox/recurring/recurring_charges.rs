@@ -265,7 +265,7 @@ impl RecurringStart {
         let (occurrence, today) = (self.occurrence.clone(), self.today);
         let sequence = cx.next();
         let object = self.object(cx, &paid.object);
-        let method = paid.internal.clone().without_cvv();
+        let method = paid.method().without_cvv();
         let last_closed_date = Some(today);
         let inside = RecurringInternals { method, pending: None, last_closed_date, tried: 1 };
         let mut kept = Stored { owner: paid.owner.clone(), sequence, object, internal: inside };
@@ -339,5 +339,5 @@ pub(crate) fn schedule(
     let account = charge.object.account_id.clone();
     let schedule = Some(schedule.unwrap_or_default());
     let new = NewRecurringCharge { amount, schedule, ..NewRecurringCharge::default() };
-    create_checked(cx, &owner, new, account, charge.internal.without_cvv())
+    create_checked(cx, &owner, new, account, charge.method().without_cvv())
 }

@@ -16,7 +16,8 @@ use crate::api::wire::Timestamp;
 use crate::base::schedule::{Day, IntervalUnit, Schedule as Calendar, ScheduleProblem};
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::events;
-use crate::sandbox::methods::payment_methods::{self, StoredMethod};
+use crate::sandbox::methods::expiry;
+use crate::sandbox::methods::payment_methods::StoredMethod;
 use crate::sandbox::request::ParsedRequest;
 use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored, TimerEntry};
 use crate::sandbox::state::store::ChangeUnit;
@@ -106,7 +107,7 @@ pub(crate) fn check_calendar(parent: &str, problems: &[ScheduleProblem]) -> Resu
 pub(crate) fn schedule_expiry(cx: &mut ChangeUnit, charge: &StoredRecurring) -> Result<()> {
     let method = &charge.internal.method.shown;
     let entry = |expired| TimerEntry::Expiry { id: charge.object.id.clone(), expired };
-    payment_methods::schedule_expiry(cx, &charge.owner, charge.sequence, method, entry)
+    expiry::schedule_expiry(cx, &charge.owner, charge.sequence, method, entry)
 }
 
 /// Records an expiry event if the charge is still active with a method of this expiry.
@@ -118,7 +119,7 @@ pub(crate) fn run_due_expiry(cx: &mut ChangeUnit, id: &str, expired: bool) -> Re
         return Ok(());
     }
     let method = &kept.internal.method.shown;
-    let word = payment_methods::expiry_event_due(cx, &kept.owner, method, expired)?;
+    let word = expiry::expiry_event_due(cx, &kept.owner, method, expired)?;
     let Some(word) = word else { return Ok(()) };
     let kind = format!("recurring_charge.payment_method.{word}");
     events::emit(cx, &kept.owner, &kind, &kept.object)

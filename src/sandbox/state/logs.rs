@@ -36,11 +36,15 @@ pub(crate) struct LoggedRequest {
     pub(crate) fault: Option<FaultKind>,
 }
 
+fn request_key(number: u64) -> String {
+    ["request/", &sortable_key(number)].concat()
+}
+
 pub(crate) fn record_request(cx: &mut ChangeUnit, entry: &LoggedRequest) -> Result<()> {
     let total = requests_total(cx)?.saturating_add(1);
-    cx.put(&format!("request/{}", sortable_key(total)), entry)?;
+    cx.put(&request_key(total), entry)?;
     if let Some(old) = total.checked_sub(KEPT_MAX) {
-        cx.remove(&format!("request/{}", sortable_key(old)));
+        cx.remove(&request_key(old));
     }
     cx.put(REQUESTS, &total)
 }
@@ -59,8 +63,7 @@ pub(crate) fn newest_requests(
     let total = requests_total(cx)?;
     let end = before.map_or(total, |before| before.saturating_sub(1).min(total));
     let numbers = (end.saturating_sub(take)..end).rev().map(|below| below.saturating_add(1));
-    let read =
-        |number| Ok(cx.get(&format!("request/{}", sortable_key(number)))?.map(|one| (number, one)));
+    let read = |number| Ok(cx.get(&request_key(number))?.map(|one| (number, one)));
     numbers.filter_map(|number| read(number).transpose()).collect()
 }
 
@@ -75,6 +78,19 @@ pub(crate) enum MoneyMovement {
     Capture,
     Void,
     Return,
+}
+
+impl MoneyMovement {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Charge => "CHARGE",
+            Self::Refund => "REFUND",
+            Self::Credit => "CREDIT",
+            Self::Capture => "CAPTURE",
+            Self::Void => "VOID",
+            Self::Return => "RETURN",
+        }
+    }
 }
 
 #[skip_serializing_none]
@@ -117,10 +133,9 @@ pub(crate) fn record_movement(
         reference: transaction.reference.clone(),
         recurring_charge_occurrence_id: transaction.recurring_charge_occurrence_id.clone(),
     };
-    cx.put(&format!("ledger/entry/{}", sortable_key(at)), &entry)?;
-    let word = serde_json::to_value(kind)?;
-    let word = word.as_str().unwrap_or_default();
-    let key = format!("ledger/total/{}/{}/{word}", entry.account_id, entry.currency);
+    cx.put(&["ledger/entry/", &sortable_key(at)].concat(), &entry)?;
+    let LedgerEntry { account_id, currency, .. } = &entry;
+    let key = ["ledger/total/", account_id, "/", currency, "/", kind.as_str()].concat();
     let total = cx.get::<i64>(&key)?.unwrap_or(0).checked_add(entry.amount);
     cx.put(&key, &total.ok_or_else(SandboxRefusal::server_error)?)
 }

@@ -51,7 +51,7 @@ pub(crate) struct ObjectOwner {
 
 impl ObjectOwner {
     pub(crate) fn key(&self) -> String {
-        format!("{}.{}", self.merchant, self.mode.as_str())
+        [&self.merchant, ".", self.mode.as_str()].concat()
     }
 
     /// Parses the form of [`Self::key`].
@@ -66,11 +66,49 @@ impl ObjectOwner {
 /// A stored object: the visible object, its owner, and its private part.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Stored<T, X> {
+    #[serde(with = "owner_key")]
     pub(crate) owner: ObjectOwner,
     pub(crate) sequence: u64,
     pub(crate) object: T,
     #[serde(rename = "inside")]
     pub(crate) internal: X,
+}
+
+/// The stored form of an owner is its key. Earlier versions stored an object.
+mod owner_key {
+    use std::fmt;
+
+    use serde::de::value::MapAccessDeserializer;
+    use serde::de::{Error, MapAccess, Visitor};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::ObjectOwner;
+
+    pub(super) fn serialize<S: Serializer>(owner: &ObjectOwner, to: S) -> Result<S::Ok, S::Error> {
+        owner.key().serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<ObjectOwner, D::Error> {
+        from.deserialize_any(OwnerVisitor)
+    }
+
+    struct OwnerVisitor;
+
+    impl<'de> Visitor<'de> for OwnerVisitor {
+        type Value = ObjectOwner;
+
+        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+            out.write_str("an owner")
+        }
+
+        fn visit_str<E: Error>(self, key: &str) -> Result<ObjectOwner, E> {
+            ObjectOwner::parse(key).ok_or_else(|| E::custom("not an owner"))
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, parts: A) -> Result<ObjectOwner, A::Error> {
+            ObjectOwner::deserialize(MapAccessDeserializer::new(parts))
+        }
+    }
 }
 
 /// A kind of object: its word in keys, and its type name in a 404.
@@ -102,12 +140,12 @@ impl ObjectKind {
 
     /// Returns the name of the list of an owner's or a parent's objects.
     pub(crate) fn list(self, under: &str) -> String {
-        format!("{}/{under}", self.word)
+        [self.word, "/", under].concat()
     }
 
     /// Returns the key of an object.
     pub(crate) fn object(self, id: &str) -> String {
-        format!("o/{}/{id}", self.word)
+        ["o/", self.word, "/", id].concat()
     }
 }
 
@@ -191,13 +229,13 @@ impl ChangeUnit {
     }
 
     pub(crate) fn count(&self, list: &str) -> Result<u64> {
-        self.count_under(&format!("l/{list}/"))
+        self.count_under(&["l/", list, "/"].concat())
     }
 
     /// Returns `take` ids of a list, newest first, after the first `skip`.
     pub(crate) fn ids(&self, list: &str, skip: u64, take: u64) -> Result<Vec<String>> {
         let all = skip.saturating_add(take);
-        let entries = self.scan(&format!("l/{list}/"), None, to_usize(all))?;
+        let entries = self.scan(&["l/", list, "/"].concat(), None, to_usize(all))?;
         let ids = entries.into_iter().skip(to_usize(skip));
         Ok(ids.filter_map(|(_, id)| id.as_str().map(str::to_owned)).collect())
     }
@@ -205,7 +243,7 @@ impl ChangeUnit {
 
 /// Returns the key of the list entry that was added as `at`.
 pub(crate) fn newest_first(list: &str, at: u64) -> String {
-    format!("l/{list}/{}", sortable_key(u64::MAX.saturating_sub(at)))
+    ["l/", list, "/", &sortable_key(u64::MAX.saturating_sub(at))].concat()
 }
 
 pub(crate) fn to_usize(number: u64) -> usize {
@@ -303,13 +341,13 @@ impl ChangeUnit {
 
     /// Returns the prefix of the look-up keys of a reference.
     pub(crate) fn reference_prefix(kind: ObjectKind, owner: &ObjectOwner, text: &str) -> String {
-        format!("x/{}-reference/{}/{text}", kind.word, owner.key())
+        ["x/", kind.word, "-reference/", &owner.key(), "/", text].concat()
     }
 
     /// Returns the look-up key of a reference, which lists the newest object first.
     pub(crate) fn reference_key<T, X>(kind: ObjectKind, kept: &Stored<T, X>, text: &str) -> String {
         let newest_first = sortable_key(u64::MAX.saturating_sub(kept.sequence));
-        format!("{}\u{0}{newest_first}", Self::reference_prefix(kind, &kept.owner, text))
+        [&Self::reference_prefix(kind, &kept.owner, text), "\0", &newest_first].concat()
     }
 
     /// Stores the look-up key of an object's reference, if the object has one.
@@ -326,7 +364,7 @@ impl ChangeUnit {
 }
 
 pub(crate) fn timer_key(time: DateTime<Utc>, number: u64) -> String {
-    format!("{TIMERS}{}/{}", millis(time), sortable_key(number))
+    [TIMERS, &millis(time), "/", &sortable_key(number)].concat()
 }
 
 pub(crate) fn timer_moment(key: &str) -> Option<DateTime<Utc>> {

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use data_encoding::HEXLOWER;
 use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -147,7 +148,7 @@ const SETTINGS: &str = "meta/settings";
 
 /// Returns a key part that sorts like its number.
 pub(crate) fn sortable_key(number: u64) -> String {
-    format!("{number:016x}")
+    HEXLOWER.encode(&number.to_be_bytes())
 }
 
 impl ChangeUnit {

@@ -240,7 +240,8 @@ fn in_former_form(entries: &Map<String, Value>) -> Map<String, Value> {
     for (key, entry) in entries.iter().filter(|(key, _)| key.starts_with("due/")) {
         let Some(expiry) = entry.get("SavedExpiry") else { continue };
         former.shift_remove(key);
-        former.insert(format!("{}ffffffff", &key[..key.len() - 8]), entry.clone());
+        let (moment, _) = key.rsplit_once('/').unwrap();
+        former.insert(format!("{moment}/00000000ffffffff"), entry.clone());
         let id = expiry["id"].as_str().unwrap();
         former.insert(format!("x/expiry/{id}/2040-01-01/false"), json!(true));
     }

@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
 
+use data_encoding::HEXLOWER;
 use foldhash::HashMap;
 use parking_lot::RwLock;
 
@@ -160,9 +161,13 @@ fn split(key: &[u8]) -> (&[u8], &[u8]) {
 
 /// Parses a number of exactly 16 lower-case digits.
 fn number(text: &[u8]) -> Option<u64> {
-    let fits =
-        text.len() == DIGITS && text.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    u64::from_str_radix(str::from_utf8(text).ok().filter(|_| fits)?, 16).ok()
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte.wrapping_sub(b'0')),
+        b'a'..=b'f' => Some(byte.wrapping_sub(b'a').wrapping_add(10)),
+        _ => None,
+    };
+    let add = |number: u64, byte: &u8| Some((number << 4) | u64::from(digit(*byte)?));
+    if text.len() == DIGITS { text.iter().try_fold(0, add) } else { None }
 }
 
 impl Folders {
@@ -310,9 +315,9 @@ impl Folder {
 }
 
 fn text(number: u64) -> Vec<u8> {
-    format!("{number:016x}").into_bytes()
+    HEXLOWER.encode(&number.to_be_bytes()).into_bytes()
 }
 
 fn text_of_pair((first, second): (u64, u64)) -> Vec<u8> {
-    format!("{first:016x}/{second:016x}").into_bytes()
+    [text(first).as_slice(), b"/", &text(second)].concat()
 }
