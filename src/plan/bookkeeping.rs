@@ -27,27 +27,36 @@ use crate::plan::state_view::{StateView, is_tree_complete};
 
 impl Planner {
     /// Notes the absences and moves that the computation of a step showed.
-    pub(crate) fn note_absence(&mut self, world: &dyn StateView, key: &Key, step: Option<&Step>) {
+    pub(crate) fn note_absence(
+        &mut self,
+        world: &dyn StateView,
+        key: &Key,
+        step: Option<&Step>,
+        known: Option<&Observed>,
+    ) {
         let moves = step.is_some_and(|step| !step.money.is_empty());
         let is_moving = |step: &Step| matches!(&step.reason, Reason::Removal(going) if matches!(**going, RemovalStatus::Moved { .. }));
         set_member(&mut self.pending_moves, key, step.is_some_and(is_moving));
-        let known = world.observed(key);
         let document = world.desired().manifests.get(key);
         if document.is_none() && known.is_none() {
             return;
         }
         let mut absences = std::mem::take(&mut self.prune_state);
         self.with_context(world, |cx| {
-            absences.note_observed(cx, key, document.map(|kept| &**kept), known.as_deref(), moves);
+            absences.note_observed(cx, key, document.map(|kept| &**kept), known, moves);
         });
         self.prune_state = absences;
     }
 
     /// Notes whether a resource was refused for a cause that may change at the service.
-    pub(crate) fn note_refusal(&mut self, world: &dyn StateView, key: &Key, step: Option<&Step>) {
+    pub(crate) fn note_refusal(
+        &mut self,
+        key: &Key,
+        step: Option<&Step>,
+        known: Option<&Observed>,
+    ) {
         let refused = step.is_some_and(|step| matches!(step.reason, Reason::Refused(_)));
-        let known = if refused { world.observed(key) } else { None };
-        let is_retryable = known.is_some_and(|known| is_retried(&known));
+        let is_retryable = refused && known.is_some_and(is_retried);
         if set_member(&mut self.retryable_refusals, key, is_retryable) {
             self.refresh_changes.insert(key.clone());
         }
@@ -55,12 +64,12 @@ impl Planner {
 
     pub(crate) fn note_removal(
         &mut self,
-        world: &dyn StateView,
         before: Option<&Step>,
         after: Option<&Step>,
+        known: Option<&Observed>,
     ) {
         let Some(before) = before.filter(|_| after.is_none()) else { return };
-        let there = world.observed(&before.key).is_some_and(|known| known.exists);
+        let there = known.is_some_and(|known| known.exists);
         let removal =
             before.reason.removal().filter(|_| before.action == PlannedAction::Delete && !there);
         if let Some(removal) = removal {
@@ -76,7 +85,8 @@ impl Planner {
             });
             for key in open.map(|step| step.key.clone()).collect::<Vec<_>>() {
                 let step = self.steps.get(&key).cloned();
-                self.note_absence(world, &key, step.as_deref());
+                let known = world.observed(&key);
+                self.note_absence(world, &key, step.as_deref(), known.as_deref());
             }
         }
         for key in self.prune_state.update(&self.settings.prune) {

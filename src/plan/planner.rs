@@ -36,8 +36,19 @@ use crate::plan::step;
 
 /// From this number of steps on, several are computed at once.
 const PARALLEL_MIN: usize = 1024;
-/// Number of complete steps that are in memory at once, few enough that what was decoded for them still is.
-const PART_MAX: usize = 256;
+/// Number of steps that are made before they are stored; what was decoded for them is in memory meanwhile.
+const PART_MAX: usize = 4096;
+
+/// A step with what its storing asks of the state, so that several can be made at once.
+struct MadeStep {
+    /// The part of the step that is stored.
+    step: Option<Arc<Step>>,
+    has_work: bool,
+    is_suspended: bool,
+    /// The merchant whose accounts block it.
+    stalled_by: Option<Key>,
+    observed: Option<Arc<Observed>>,
+}
 
 /// All steps, kept up to date. The planner stores the frequently read parts; it recomputes field
 /// changes and work on request, so that a hundred thousand steps fit into memory.
@@ -125,7 +136,7 @@ impl Planner {
 
     /// Recomputes steps none of which depends on another one, several at once.
     fn recompute_part(&mut self, world: &dyn StateView, keys: &[&Key]) {
-        let steps = map_in_order(keys, |key| self.full_step(world, key));
+        let steps = map_in_order(keys, |key| self.make_step(world, key));
         for (key, step) in keys.iter().zip(steps) {
             self.store_step(world, key, step);
         }
@@ -163,43 +174,51 @@ impl Planner {
     }
 
     pub(crate) fn recompute_step(&mut self, world: &dyn StateView, key: &Key) {
-        let step = self.full_step(world, key);
+        let step = self.make_step(world, key);
         self.store_step(world, key, step);
     }
 
+    fn make_step(&self, world: &dyn StateView, key: &Key) -> MadeStep {
+        let step = self.full_step(world, key);
+        let observed = world.observed(key);
+        let is_suspended = step.is_some() && is_suspended(world, key);
+        let stalls = step.as_ref().is_some_and(|step| step.reason.depends_on_accounts());
+        let merchant = || match world.desired().manifests.get(key) {
+            Some(manifest) => merchant_of(manifest),
+            None => observed.as_ref().map(|known| known.merchant.clone()),
+        };
+        let stalled_by = if stalls { merchant() } else { None };
+        let has_work = step.as_ref().is_some_and(|step| step.work.is_some());
+        let kept = |step| Step { changes: Vec::new(), work: None, replaces: None, ..step };
+        let step = step.map(kept).map(Arc::new);
+        MadeStep { step, has_work, is_suspended, stalled_by, observed }
+    }
+
     /// Replaces a step by a new one; stores its frequently read parts.
-    fn store_step(&mut self, world: &dyn StateView, key: &Key, after: Option<Step>) {
+    fn store_step(&mut self, world: &dyn StateView, key: &Key, made: MadeStep) {
         count_visits(1);
-        let before = self.steps.get(key).cloned();
-        self.totals.replace(before.as_deref(), after.as_ref());
-        let standings = [before.as_deref(), after.as_ref()].map(|step| step.map(Step::standing));
-        let [was, is] = standings;
+        let MadeStep { step, has_work, is_suspended, stalled_by, observed } = made;
+        let (before, after) = (self.steps.get(key).cloned(), step.as_deref());
+        self.totals.replace(before.as_deref(), after);
+        let [was, is] = [before.as_deref(), after].map(|step| step.map(Step::standing));
         self.standings.replace(key, was, is);
-        set_member(&mut self.has_work, key, after.as_ref().is_some_and(|step| step.work.is_some()));
+        set_member(&mut self.has_work, key, has_work);
         let dated = |step: &Step| {
             matches!(step.reason, Reason::DueToday(_) | Reason::OverLimit(_))
                 || is_dated(&step.reason)
         };
-        set_member(&mut self.date_dependent, key, after.as_ref().is_some_and(dated));
-        let turns = after.as_ref().and_then(|step| step.health.as_ref()?.next_change);
+        set_member(&mut self.date_dependent, key, after.is_some_and(dated));
+        let turns = after.and_then(|step| step.health.as_ref()?.next_change);
         self.health_changes.set(key.clone(), turns);
-        let stalls = after.as_ref().is_some_and(|step| step.reason.depends_on_accounts());
-        let merchant = match world.desired().manifests.get(key) {
-            Some(manifest) => merchant_of(manifest),
-            None => world.observed(key).map(|known| known.merchant.clone()),
-        };
-        let merchant = merchant.filter(|_| stalls);
-        let blocked_by = self.account_blocked.note(key, merchant.clone());
-        if blocked_by != merchant {
-            self.refresh_changes.extend(blocked_by.into_iter().chain(merchant));
+        let blocked_by = self.account_blocked.note(key, stalled_by.clone());
+        if blocked_by != stalled_by {
+            self.refresh_changes.extend(blocked_by.into_iter().chain(stalled_by));
         }
-        set_member(&mut self.suspended, key, after.is_some() && is_suspended(world, key));
-        self.note_refusal(world, key, after.as_ref());
-        self.note_absence(world, key, after.as_ref());
-        self.note_removal(world, before.as_deref(), after.as_ref());
-        let kept =
-            |step| Arc::new(Step { changes: Vec::new(), work: None, replaces: None, ..step });
-        match after.map(kept) {
+        set_member(&mut self.suspended, key, is_suspended);
+        self.note_refusal(key, after, observed.as_deref());
+        self.note_absence(world, key, after, observed.as_deref());
+        self.note_removal(before.as_deref(), after, observed.as_deref());
+        match step {
             Some(step) => self.steps.insert(key.clone(), step),
             None => self.steps.remove(key),
         };
