@@ -3,6 +3,7 @@
 //! Pages of other origins may make one-time tokens and nothing else (gateway-api, Authentication,
 //! 6).
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -212,10 +213,10 @@ fn write_log(
 ) -> Result<()> {
     let entry = LoggedRequest {
         time: Timestamp(cx.now),
-        method: parts.method.to_string(),
-        path: parts.uri.path().to_owned(),
-        query: parts.uri.query().map(str::to_owned),
-        host: host(parts),
+        method: parts.method.as_str().into(),
+        path: parts.uri.path().into(),
+        query: parts.uri.query().map(Cow::from),
+        host: host(parts).map(Cow::from),
         account: auth::account_of(cx, &parts.headers),
         status: answer.status.as_u16(),
         fault: fault.map(|fault| fault.kind),
@@ -226,9 +227,9 @@ fn write_log(
     logs::record_request(cx, &entry)
 }
 
-fn host(parts: &Parts) -> Option<String> {
+fn host(parts: &Parts) -> Option<&str> {
     let header = parts.headers.get(header::HOST).and_then(|value| value.to_str().ok());
-    header.or_else(|| parts.uri.authority().map(http::uri::Authority::as_str)).map(str::to_owned)
+    header.or_else(|| parts.uri.authority().map(http::uri::Authority::as_str))
 }
 
 pub(crate) fn response(answer: SandboxAnswer) -> Response {

@@ -162,12 +162,13 @@ impl Routes {
     /// Returns the route and the path parameters. 404 for an unknown path, 400 for another method.
     pub(crate) fn find(&self, verb: &Verb, path: &str) -> Result<(&Route, Vec<String>)> {
         let (surface, parts) = (self.surface, parts(path).collect::<Vec<_>>());
-        let fitting: Vec<&Route> = self.all.iter().filter(|route| route.fits(&parts)).collect();
-        match fitting.iter().find(|route| route.method == verb.as_str()) {
+        let mut of_verb = self.all.iter().filter(|route| route.method == verb.as_str());
+        let is_served = |route: &Route| route.fits(&parts) && route.surface.is_part_of(surface);
+        match of_verb.find(|route| route.fits(&parts)) {
             Some(route) if route.surface.is_part_of(surface) => {
                 Ok((route, route.parameters(&parts)))
             }
-            None if fitting.iter().any(|route| route.surface.is_part_of(surface)) => {
+            None if self.all.iter().any(is_served) => {
                 Err(SandboxRefusal::invalid("Method is not supported"))
             }
             Some(_) | None => Err(SandboxRefusal::no_path()),

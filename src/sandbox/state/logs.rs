@@ -5,6 +5,8 @@
 //! reaches the operating system with the next change, or after the next round of webhooks: a killed
 //! sandbox may lose the reads since then.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use serde_with::skip_serializing_none;
@@ -22,13 +24,13 @@ const REQUESTS: &str = "meta/requests";
 
 #[skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct LoggedRequest {
+pub(crate) struct LoggedRequest<'a> {
     pub(crate) time: Timestamp,
-    pub(crate) method: String,
-    pub(crate) path: String,
-    pub(crate) query: Option<String>,
+    pub(crate) method: Cow<'a, str>,
+    pub(crate) path: Cow<'a, str>,
+    pub(crate) query: Option<Cow<'a, str>>,
     /// The requested host: each product brand has its own.
-    pub(crate) host: Option<String>,
+    pub(crate) host: Option<Cow<'a, str>>,
     /// The account of an account's own key.
     pub(crate) account: Option<String>,
     /// The answered status, even if a fault dropped the answer.
@@ -40,7 +42,7 @@ fn request_key(number: u64) -> String {
     ["request/", &sortable_key(number)].concat()
 }
 
-pub(crate) fn record_request(cx: &mut ChangeUnit, entry: &LoggedRequest) -> Result<()> {
+pub(crate) fn record_request(cx: &mut ChangeUnit, entry: &LoggedRequest<'_>) -> Result<()> {
     let total = requests_total(cx)?.saturating_add(1);
     cx.put(&request_key(total), entry)?;
     if let Some(old) = total.checked_sub(KEPT_MAX) {
@@ -59,7 +61,7 @@ pub(crate) fn newest_requests(
     cx: &ChangeUnit,
     before: Option<u64>,
     take: u64,
-) -> Result<Vec<(u64, LoggedRequest)>> {
+) -> Result<Vec<(u64, LoggedRequest<'static>)>> {
     let total = requests_total(cx)?;
     let end = before.map_or(total, |before| before.saturating_sub(1).min(total));
     let numbers = (end.saturating_sub(take)..end).rev().map(|below| below.saturating_add(1));

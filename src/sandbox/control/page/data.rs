@@ -47,7 +47,7 @@ pub(crate) struct SandboxOverview {
     /// Id behind which the list of merchants goes on.
     pub(super) more_behind: Option<String>,
     pub(super) applications: Vec<Application>,
-    pub(super) requests: Vec<(u64, LoggedRequest)>,
+    pub(super) requests: Vec<(u64, LoggedRequest<'static>)>,
     pub(super) requests_total: u64,
     pub(super) mails: u64,
     pub(super) faults: Vec<FaultRule>,

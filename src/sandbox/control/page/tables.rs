@@ -88,7 +88,7 @@ fn ledger_row(
     }
 }
 
-pub(super) fn requests(all: &[(u64, LoggedRequest)]) -> Markup {
+pub(super) fn requests(all: &[(u64, LoggedRequest<'_>)]) -> Markup {
     html! {
         @if all.is_empty() { p { "No request yet." } } @else {
             div.scroll { table {
@@ -102,7 +102,7 @@ pub(super) fn requests(all: &[(u64, LoggedRequest)]) -> Markup {
     }
 }
 
-fn request_row(number: u64, request: &LoggedRequest) -> Markup {
+fn request_row(number: u64, request: &LoggedRequest<'_>) -> Markup {
     let is_good = request.status < 400;
     html! {
         tr {
