@@ -1,15 +1,17 @@
 //! This machine and this process: names for messages, randomness of the operating system, signals,
 //! and hardening, which leaves nothing for other users of the machine.
 
+use std::ffi::OsStr;
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ExitStatus};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::mpsc;
 use std::time::Duration;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
-use rustix::fs::Mode;
+use rustix::fs::{Access, Mode, access};
 use rustix::process::{
     DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit, umask,
 };
@@ -55,6 +57,24 @@ pub(crate) fn below(root: &Path, path: &Path) -> PathBuf {
     let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
     let plain: PathBuf = absolute.components().collect();
     plain.strip_prefix(&root).map_or(plain.clone(), Path::to_owned)
+}
+
+/// Returns the command of a program that is found as a shell does, in the folders of `path`.
+///
+/// Why it exists: a child with a `PATH` of its own starts without a copy of this process's page
+/// tables only if its program is a path. That copy takes longer the more memory is in use.
+pub(crate) fn command(name: &Path, path: Option<&OsStr>) -> Command {
+    let found = path.filter(|_| name.components().count() == 1).and_then(|path| find(name, path));
+    let mut command = Command::new(found.as_deref().unwrap_or(name));
+    command.arg0(name);
+    command
+}
+
+/// Returns the path of a program. A relative folder depends on the child's, which looks for itself.
+fn find(name: &Path, path: &OsStr) -> Option<PathBuf> {
+    let folders = std::env::split_paths(path).take_while(|folder| folder.is_absolute());
+    let mut places = folders.map(|folder| folder.join(name));
+    places.find(|place| place.is_file() && access(place.as_path(), Access::EXEC_OK).is_ok())
 }
 
 /// Mode bits that new files and folders never have; sled itself asks for no mode.
@@ -131,9 +151,33 @@ fn end_cleanly() {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use rustix::process::{dumpable_behavior, getrlimit};
 
     use super::*;
+
+    /// The first folder that has the program counts, unless a relative one comes before.
+    #[test]
+    fn a_program_is_found_as_a_shell_finds_it() {
+        let (dir, tool) = (tempfile::tempdir().unwrap(), Path::new("tool"));
+        let folder = |name: &str| dir.path().join(name);
+        for (name, mode) in [("text", 0o644), ("program", 0o755), ("later", 0o755)] {
+            std::fs::create_dir(folder(name)).unwrap();
+            std::fs::write(folder(name).join(tool), "").unwrap();
+            let mode = std::fs::Permissions::from_mode(mode);
+            std::fs::set_permissions(folder(name).join(tool), mode).unwrap();
+        }
+        let absolute = ["none", "text", "program", "later"].map(folder);
+        let path = std::env::join_paths(&absolute).unwrap();
+        assert_eq!(find(tool, &path), Some(folder("program").join(tool)));
+        assert_eq!(command(tool, Some(&path)).get_program(), folder("program").join(tool));
+        for (name, path) in [("./tool", Some(&*path)), ("other", Some(&*path)), ("tool", None)] {
+            assert_eq!(command(Path::new(name), path).get_program(), name);
+        }
+        let relative = std::env::join_paths([Path::new("here"), &folder("program")]).unwrap();
+        assert_eq!(find(tool, &relative), None);
+    }
 
     /// Closes S11: a crash writes no memory to the disk.
     #[test]

@@ -1,10 +1,12 @@
 //! The program of `render`, whose output is the tree: no shell, no input, no secret in its
 //! environment, and limits of time and size.
 
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
@@ -74,7 +76,8 @@ impl RenderProgram {
 
     fn start(&self) -> Result<Child, String> {
         let given = GIVEN.iter().filter_map(|name| Some((*name, ProcessEnv.var(name)?)));
-        let mut command = Command::new(&self.program);
+        let given: BTreeMap<_, _> = given.collect();
+        let mut command = machine::command(&self.program, given.get("PATH").map(OsStr::new));
         command.args(&self.arguments).current_dir(&self.dir).env_clear().envs(given);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.process_group(0).spawn();

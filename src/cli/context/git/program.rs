@@ -5,7 +5,8 @@
 //! sets every option that decides about signatures and history, so that the repository's own
 //! configuration does not.
 
-use std::ffi::OsString;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -127,7 +128,10 @@ impl Git {
 
     /// Returns the program with these arguments, ready to be started; its streams are piped.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new("git");
+        let given = GIVEN.iter().filter_map(|name| Some((*name, ProcessEnv.var(name)?)));
+        let given: BTreeMap<_, _> = given.collect();
+        let path = given.get("PATH").map(OsStr::new);
+        let mut command = machine::command(Path::new("git"), path);
         command.arg("-C").arg(&self.top);
         command.args(["--no-pager", "--no-replace-objects", "--no-optional-locks"]);
         command.arg("--literal-pathspecs");
@@ -139,7 +143,6 @@ impl Git {
             setting.push(signers);
             command.arg("-c").arg(setting);
         }
-        let given = GIVEN.iter().filter_map(|name| Some((*name, ProcessEnv.var(name)?)));
         command.args(arguments).env_clear().envs(given).envs(SET);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command

@@ -4,9 +4,10 @@
 //! A program's standard error is discarded, and no message repeats its output: both may hold the
 //! secret.
 
+use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdout, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
@@ -74,7 +75,8 @@ impl Program<'_> {
         let beside = own.is_relative() && program.contains('/');
         let place = if beside { std::path::absolute(self.dir.join(own)) } else { Ok(own.into()) };
         let place = place.map_err(|error| format!("cannot be found: {error}"))?;
-        Command::new(place)
+        let path = self.environment.iter().find(|(name, _)| *name == "PATH");
+        machine::command(&place, path.map(|(_, path)| OsStr::new(path)))
             .args(arguments)
             .current_dir(self.dir)
             .env_clear()
