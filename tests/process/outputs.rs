@@ -328,17 +328,25 @@ impl Drop for Daemon {
     }
 }
 
+/// Asks a daemon that may take a new configuration meanwhile: a status that fails is asked for again.
+fn is_manual(all: &Outputs) -> bool {
+    for again in 0..100 {
+        let status = all.shell.reckon(&["status", "-o", "json"]);
+        match serde_json::from_slice::<Value>(&status.stdout) {
+            Ok(status) => return !status["sync"].is_null(),
+            Err(_) if again < 99 => std::thread::yield_now(),
+            Err(error) => panic!("{error}: {}", String::from_utf8_lossy(&status.stderr)),
+        }
+    }
+    false
+}
+
 /// Makes the daemon manual, syncs, and makes it automatic again.
 fn sync(all: &mut Outputs) {
     let automatic = std::fs::read_to_string(all.shell.path("reckon.yaml")).unwrap();
     let manual = automatic.replacen("\npolicy:", "\npolicy:\n  sync: manual", 1);
     assert_ne!(manual, automatic);
     all.shell.write("reckon.yaml", &manual);
-    let is_manual = |all: &Outputs| {
-        let status = all.shell.reckon(&["status", "-o", "json"]);
-        let status: Value = serde_json::from_slice(&status.stdout).unwrap();
-        !status["sync"].is_null()
-    };
     while !is_manual(all) {
         std::thread::yield_now();
     }
