@@ -59,14 +59,17 @@ pub(crate) fn below(root: &Path, path: &Path) -> PathBuf {
     plain.strip_prefix(&root).map_or(plain.clone(), Path::to_owned)
 }
 
-/// Returns the command of a program that is found as a shell does, in the folders of `path`.
+/// Returns the command of a program with this environment alone. The program is found as a shell
+/// does, in the folders of its `PATH`.
 ///
 /// Why it exists: a child with a `PATH` of its own starts without a copy of this process's page
 /// tables only if its program is a path. That copy takes longer the more memory is in use.
-pub(crate) fn command(name: &Path, path: Option<&OsStr>) -> Command {
-    let found = path.filter(|_| name.components().count() == 1).and_then(|path| find(name, path));
+pub(crate) fn command(name: &Path, environment: &[(&'static str, String)]) -> Command {
+    let path = environment.iter().find(|(name, _)| *name == "PATH").map(|(_, path)| path);
+    let path = path.filter(|_| name.components().count() == 1);
+    let found = path.and_then(|path| find(name, OsStr::new(path)));
     let mut command = Command::new(found.as_deref().unwrap_or(name));
-    command.arg0(name);
+    command.arg0(name).env_clear().envs(environment.iter().map(|(name, value)| (name, value)));
     command
 }
 
@@ -171,9 +174,10 @@ mod tests {
         let absolute = ["none", "text", "program", "later"].map(folder);
         let path = std::env::join_paths(&absolute).unwrap();
         assert_eq!(find(tool, &path), Some(folder("program").join(tool)));
-        assert_eq!(command(tool, Some(&path)).get_program(), folder("program").join(tool));
-        for (name, path) in [("./tool", Some(&*path)), ("other", Some(&*path)), ("tool", None)] {
-            assert_eq!(command(Path::new(name), path).get_program(), name);
+        let set = [("PATH", path.into_string().unwrap())];
+        assert_eq!(command(tool, &set).get_program(), folder("program").join(tool));
+        for (name, environment) in [("./tool", &set[..]), ("other", &set), ("tool", &[])] {
+            assert_eq!(command(Path::new(name), environment).get_program(), name);
         }
         let relative = std::env::join_paths([Path::new("here"), &folder("program")]).unwrap();
         assert_eq!(find(tool, &relative), None);

@@ -1,8 +1,6 @@
 //! The program of `render`, whose output is the tree: no shell, no input, no secret in its
 //! environment, and limits of time and size.
 
-use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -76,9 +74,8 @@ impl RenderProgram {
 
     fn start(&self) -> Result<Child, String> {
         let given = GIVEN.iter().filter_map(|name| Some((*name, ProcessEnv.var(name)?)));
-        let given: BTreeMap<_, _> = given.collect();
-        let mut command = machine::command(&self.program, given.get("PATH").map(OsStr::new));
-        command.args(&self.arguments).current_dir(&self.dir).env_clear().envs(given);
+        let mut command = machine::command(&self.program, &given.collect::<Vec<_>>());
+        command.args(&self.arguments).current_dir(&self.dir);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.process_group(0).spawn();
         child.map_err(|error| format!("cannot be started: {error}"))

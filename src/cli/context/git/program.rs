@@ -5,8 +5,7 @@
 //! sets every option that decides about signatures and history, so that the repository's own
 //! configuration does not.
 
-use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -129,9 +128,7 @@ impl Git {
     /// Returns the program with these arguments, ready to be started; its streams are piped.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let given = GIVEN.iter().filter_map(|name| Some((*name, ProcessEnv.var(name)?)));
-        let given: BTreeMap<_, _> = given.collect();
-        let path = given.get("PATH").map(OsStr::new);
-        let mut command = machine::command(Path::new("git"), path);
+        let mut command = machine::command(Path::new("git"), &given.collect::<Vec<_>>());
         command.arg("-C").arg(&self.top);
         command.args(["--no-pager", "--no-replace-objects", "--no-optional-locks"]);
         command.arg("--literal-pathspecs");
@@ -143,7 +140,7 @@ impl Git {
             setting.push(signers);
             command.arg("-c").arg(setting);
         }
-        command.args(arguments).env_clear().envs(given).envs(SET);
+        command.args(arguments).envs(SET);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

@@ -4,7 +4,6 @@
 //! A program's standard error is discarded, and no message repeats its output: both may hold the
 //! secret.
 
-use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::path::Path;
 use std::process::{Child, ChildStdout, ExitStatus, Stdio};
@@ -75,12 +74,9 @@ impl Program<'_> {
         let beside = own.is_relative() && program.contains('/');
         let place = if beside { std::path::absolute(self.dir.join(own)) } else { Ok(own.into()) };
         let place = place.map_err(|error| format!("cannot be found: {error}"))?;
-        let path = self.environment.iter().find(|(name, _)| *name == "PATH");
-        machine::command(&place, path.map(|(_, path)| OsStr::new(path)))
+        machine::command(&place, &self.environment)
             .args(arguments)
             .current_dir(self.dir)
-            .env_clear()
-            .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
