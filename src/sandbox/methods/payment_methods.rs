@@ -40,7 +40,7 @@ pub(crate) struct StoredMethod {
     pub(crate) description: Option<String>,
 }
 
-/// What an object does not show of its method.
+/// The part of a method that its object does not show.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct MethodInternals {
