@@ -3,6 +3,7 @@
 
 pub mod handle;
 pub mod page_sessions;
+pub mod posts;
 pub mod protocol;
 pub mod requests;
 pub mod socket;

@@ -16,7 +16,8 @@ use axum::routing::{get, post};
 use axum::{Json, Router, middleware};
 
 use crate::base::id::Key;
-use crate::control::handle::{Control, PostAnswer};
+use crate::control::handle::Control;
+use crate::control::posts::PostAnswer;
 use crate::engine::events::receiver::Receipt;
 use crate::engine::protocol::input::IncomingWebhook;
 use crate::http::public::public_routes::PublicRoutes;
