@@ -14,6 +14,7 @@ use chrono::{DateTime, Utc};
 use parking_lot::{Mutex, RwLock};
 use schemars::JsonSchema;
 use serde::Serialize;
+use tokio::sync::mpsc::error::SendError;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::base::clock::{SystemClock, timestamp};
@@ -64,8 +65,9 @@ pub trait LocalQueries: fmt::Debug + Send + Sync {
 /// Handle of the engine. Cheap to clone. Its calls fail once the engine has ended.
 #[derive(Debug, Clone)]
 pub struct Control {
-    engine: mpsc::Sender<EngineInput>,
-    local: Arc<OnceLock<Arc<dyn LocalQueries>>>,
+    /// The way to the present engine, shared by the handles of all engines over one state.
+    engine: Arc<RwLock<mpsc::Sender<EngineInput>>>,
+    local: Arc<RwLock<Option<Arc<dyn LocalQueries>>>>,
     inbox: Arc<RwLock<Option<Arc<EventReceiver>>>>,
     feed: Arc<OnceLock<EngineFeed>>,
     posts: Arc<Posts>,
@@ -76,7 +78,7 @@ pub struct Control {
 impl Control {
     pub fn new(engine: mpsc::Sender<EngineInput>) -> Self {
         Self {
-            engine,
+            engine: Arc::new(RwLock::new(engine)),
             local: Arc::default(),
             inbox: Arc::default(),
             feed: Arc::default(),
@@ -86,15 +88,21 @@ impl Control {
         }
     }
 
-    /// Builds a handle of the next engine over the same state: it sends to this channel, and goes on
-    /// counting. The present receiver stores posts until the next engine has its own. Sessions of the
-    /// page end: the configuration or the tokens may be others.
+    /// Builds a handle of the next engine over the same state, which goes on counting. Until that
+    /// engine has its own ([`Self::use_engine`], [`Self::receive`], [`Self::set_local_queries`]), the
+    /// present one answers and stores posts. Sessions of the page end: the configuration or the tokens
+    /// may be others.
     #[must_use]
-    pub fn of_next_engine(&self, engine: mpsc::Sender<EngineInput>) -> Self {
+    pub fn of_next_engine(&self) -> Self {
         let inbox = Arc::new(RwLock::new(self.inbox.read().clone()));
-        let (local, feed) = Default::default();
+        let local = Arc::new(RwLock::new(self.local.read().clone()));
         let page = Arc::new(PageSessions::new(Arc::new(SystemClock)));
-        Self { engine, local, inbox, feed, page, ..self.clone() }
+        Self { local, inbox, feed: Arc::default(), page, ..self.clone() }
+    }
+
+    /// Sends every request to this engine from now on, also those of the handles before this one.
+    pub fn use_engine(&self, engine: mpsc::Sender<EngineInput>) {
+        *self.engine.write() = engine;
     }
 
     /// Returns the configuration in use; `None` in a process that does not reload it.
@@ -153,8 +161,21 @@ impl Control {
             ControlRequest::ResyncEvents(lists) => Input::ResyncEvents(lists, reply),
             request => Input::Command(requests::engine_command(request, actor)?, reply),
         };
-        self.engine.send(input).await.map_err(|_| ControlError::engine_stopped())?;
+        self.pass_on(input).await?;
         answer.await.map_err(|_| ControlError::engine_stopped())
+    }
+
+    /// Sends an input to the present engine. One that takes no more gives the input back; it goes to
+    /// the next engine then.
+    async fn pass_on(&self, mut input: EngineInput) -> Result<(), ControlError> {
+        loop {
+            let engine = self.engine.read().clone();
+            let Err(SendError(returned)) = engine.send(input).await else { return Ok(()) };
+            if engine.same_channel(&self.engine.read()) {
+                return Err(ControlError::engine_stopped());
+            }
+            input = returned;
+        }
     }
 
     /// Sends an input with a channel for its answer, and waits for the answer.
@@ -163,19 +184,18 @@ impl Control {
         input: impl FnOnce(oneshot::Sender<T>) -> EngineInput,
     ) -> Result<T, ControlError> {
         let (reply, answer) = oneshot::channel();
-        self.engine.send(input(reply)).await.map_err(|_| ControlError::engine_stopped())?;
+        self.pass_on(input(reply)).await?;
         answer.await.map_err(|_| ControlError::engine_stopped())
     }
 
     /// Starts a read of the whole tree, and does not wait for its consequences.
     pub async fn reconcile(&self) -> Result<(), ControlError> {
-        let input = EngineInput::Files(Vec::new());
-        self.engine.send(input).await.map_err(|_| ControlError::engine_stopped())
+        self.pass_on(EngineInput::Files(Vec::new())).await
     }
 
-    /// Sets the source of answers to local queries; only the first call has an effect.
+    /// Sets the source of answers to local queries, in the place of the last engine's.
     pub fn set_local_queries(&self, local: Arc<dyn LocalQueries>) {
-        self.local.get_or_init(|| local);
+        *self.local.write() = Some(local);
     }
 
     /// Sets what the engine publishes while it runs; only the first call has an effect.
@@ -189,7 +209,7 @@ impl Control {
     }
 
     async fn local_query(&self, query: LocalQuery) -> Response {
-        let Some(local) = self.local.get().cloned() else {
+        let Some(local) = self.local.read().clone() else {
             let message = "the daemon is starting and cannot answer this yet";
             return Err(ControlError::new(ControlError::BUSY, message, "try again in a moment"));
         };

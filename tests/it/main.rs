@@ -43,6 +43,7 @@ mod receiver;
 mod recurring;
 mod removal;
 mod renewal;
+mod replaced;
 mod rhythm;
 mod rules;
 mod scale;

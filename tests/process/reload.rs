@@ -12,6 +12,8 @@ use crate::server::stage::{Stage, send};
 
 /// Longer than a reload takes on a slow machine.
 const PATIENCE: Duration = Duration::from_mins(1);
+/// Asked while the configuration changes.
+const QUESTIONS: usize = 60;
 const CONFIG: &str = "daemon/reckon.yaml";
 
 const INVOICE: &str = r#"---
@@ -128,6 +130,41 @@ async fn a_token_counts_and_ends_without_a_restart() {
     assert!(!refused(&third).unwrap().contains("short "), "no text of the file: {third}");
     assert_eq!((read_with(address, &new), loaded(&third)), (200, loaded(&second)));
     assert!(stage.there(&["get"]).1.contains("jane"), "the control socket goes on");
+}
+
+/// Whoever asks while the configuration is exchanged gets an answer, over the socket and over HTTP.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_question_is_answered_while_configurations_change() {
+    let mut stage = Stage::set(TREE, "").await;
+    let address = stage.start();
+    let mut before = status_when(address, |status| status["ready"] == json!(2));
+    let text = fs::read_to_string(stage.path(CONFIG)).unwrap();
+    let manual = text.replace("policy: {", "policy: {sync: manual, ");
+    let asks_the_socket = || {
+        for _ in 0..QUESTIONS {
+            let status = stage.on_daemon(&["status", "-o", "json"]).output().unwrap();
+            assert!(status.status.success(), "{}", String::from_utf8_lossy(&status.stderr));
+        }
+    };
+    let asks_over_http = || {
+        for _ in 0..QUESTIONS {
+            let (code, plan) = send(address, "GET /api/v1/plan", &[("host", "127.0.0.1")], "");
+            assert_eq!(code, 200, "{plan}");
+        }
+    };
+    let mut exchanges = 0;
+    std::thread::scope(|scope| {
+        let askers = [scope.spawn(asks_the_socket), scope.spawn(asks_over_http)];
+        while askers.iter().any(|asker| !asker.is_finished()) {
+            exchanges += 1;
+            let next = if exchanges % 2 == 1 { &manual } else { &text };
+            stage.write("daemon/next.yaml", next);
+            fs::rename(stage.path("daemon/next.yaml"), stage.path(CONFIG)).unwrap();
+            before = status_when(address, |status| loaded(status) > loaded(&before));
+        }
+    });
+    assert!(exchanges > 2, "{exchanges}");
+    assert_eq!(before["ready"], json!(2), "{before}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -55,7 +55,7 @@ impl Listeners {
         let sockets = Sockets::bind(setup, earlier.map(|(sockets, _)| sockets)).await?;
         let (sender, events) = mpsc::channel(EVENTS_MAX);
         let control = match earlier {
-            Some((_, control)) => control.of_next_engine(sender.clone()),
+            Some((_, control)) => control.of_next_engine(),
             None => Control::new(sender.clone()),
         };
         if earlier.is_none() {
@@ -65,6 +65,20 @@ impl Listeners {
         let (ready, is_ready) = watch::channel(false);
         let (private, outside) = listen(setup, &sockets, &control, (is_ready, &ended), rehearses)?;
         Ok(Self { sender, events, control, ready, ending, sockets, private, outside })
+    }
+
+    /// Sends to the engine behind these listeners what the one before it has not begun.
+    pub(crate) fn hand_over(
+        &self,
+        unhandled: Vec<EngineInput>,
+    ) -> impl Future<Output = ()> + Send + use<> {
+        let engine = self.sender.clone();
+        async move {
+            for input in unhandled {
+                // The engine may have ended; the askers are told so then.
+                drop(engine.send(input).await);
+            }
+        }
     }
 
     pub(crate) fn until_end(&self) -> impl Future<Output = ()> + Send + use<> {

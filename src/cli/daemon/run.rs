@@ -36,7 +36,7 @@ use crate::config::value::SyncMode;
 use crate::control::handle::Control;
 use crate::control::socket::ControlSocket;
 use crate::engine::core::coordinator::{Engine, RunUntil};
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineResult;
 use crate::engine::protocol::input::EngineInput;
 use crate::watch::files::FileWatch;
 use crate::watch::tree;
@@ -142,21 +142,28 @@ async fn serve(
 
 /// Runs the engine to its end. Another configuration stops the engine, and is returned.
 async fn run_until_replaced(
-    running: impl Future<Output = Result<(), EngineError>>,
+    running: impl Future<Output = EngineResult<Vec<EngineInput>>>,
     approvals: impl Future<Output = CommandResult<()>>,
     reloader: &mut Reloader<'_>,
     (ending, engine): (&watch::Sender<bool>, mpsc::Sender<EngineInput>),
 ) -> CommandResult<Option<Box<Configuration>>> {
     let (mut running, mut approvals) = (pin!(running), pin!(approvals));
-    let (mut replaced, mut examining) = (None, true);
+    let (mut replaced, mut examining) = (None::<Box<Configuration>>, true);
     loop {
         tokio::select! {
-            result = &mut running => return Ok(result.map(|()| replaced)?),
+            result = &mut running => {
+                let unhandled = result?;
+                if let Some(next) = &replaced {
+                    drop(tokio::spawn(next.listeners.hand_over(unhandled)));
+                }
+                return Ok(replaced);
+            }
             examined = &mut approvals, if examining => {
                 examined?;
                 examining = false;
             }
             next = reloader.next(), if replaced.is_none() => {
+                next.listeners.control.use_engine(next.listeners.sender.clone());
                 replaced = Some(Box::new(next));
                 ending.send_replace(true);
                 let engine = engine.clone();

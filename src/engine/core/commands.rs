@@ -11,13 +11,13 @@ use crate::engine::core::coordinator::Engine;
 use crate::engine::core::tasks::TaskClass;
 use crate::engine::handles::shared::EngineResult;
 use crate::engine::handles::task_result::EffectJob;
-use crate::engine::protocol::actions::{ActionCommand, ActionStatus};
+use crate::engine::protocol::actions::ActionStatus;
 use crate::engine::protocol::approvals::SavedPlan;
 use crate::engine::protocol::input::{EngineCommand, PayerRequest};
 use crate::engine::protocol::payers::PageLink;
 use crate::engine::protocol::query::Reply;
 use crate::engine::scheduler::admission::unsettled_message;
-use crate::engine::scheduler::schedule::LaneBlocked;
+use crate::engine::scheduler::schedule::{LaneBlocked, RequestedAction};
 use crate::model::intent::Cause;
 use crate::model::operator::PlanUse;
 use crate::model::record::Record;
@@ -76,32 +76,34 @@ impl Engine {
         self.tasks.spawn(TaskClass::Command, async move { make_page(&shared, job, reply).await });
     }
 
-    /// Performs an action; answers once it is settled, or can only be settled by a person.
-    pub(crate) fn act(&mut self, asked: ActionCommand, reply: oneshot::Sender<Reply>) {
+    /// Performs an action; answers once it is settled, or can only be settled by a person. An engine
+    /// that stops leaves it to the next one.
+    pub(crate) fn act(&mut self, request: RequestedAction) {
         if self.stopping {
-            // No answer is sent: the client repeats the request in the next process.
-            return;
+            self.scheduler.lanes.defer_action(request);
+            return self.scheduler.lanes.drop_actions_of_hooks();
         }
+        let asked = &request.command;
         if let Some(freeze) = self.known_state.holds.freeze() {
             let why = freeze.sentence();
             let told = report(None, &asked.action.verb, ActionStatus::Blocked, why);
-            return reply.send(Reply::Action(Box::new(told))).unwrap_or_default();
+            return request.answer(told);
         }
-        let ready = match self.view().ready(&asked) {
+        let ready = match self.view().ready(asked) {
             Ok(ready) => ready,
-            Err(told) => return reply.send(Reply::Action(told)).unwrap_or_default(),
+            Err(told) => return request.answer(*told),
         };
         let key = ready.effect.key.clone();
         if self.scheduler.busy.contains(&key) {
-            return self.scheduler.lanes.defer_action(asked, reply);
+            return self.scheduler.lanes.defer_action(request);
         }
         match self.take_lane(&key, &ready.effect) {
-            Ok(()) => self.start_action(&key, &ready, reply),
-            Err(LaneBlocked::Running) => self.scheduler.lanes.defer_action(asked, reply),
+            Ok(()) => self.start_action(&key, &ready, request.reply),
+            Err(LaneBlocked::Running) => self.scheduler.lanes.defer_action(request),
             Err(LaneBlocked::Unsettled(held)) => {
-                let why = unsettled_message(&held);
-                let told = report(Some(key), &asked.action.verb, ActionStatus::Blocked, why);
-                reply.send(Reply::Action(Box::new(told))).unwrap_or_default();
+                let (verb, why) = (&asked.action.verb, unsettled_message(&held));
+                let told = report(Some(key), verb, ActionStatus::Blocked, why);
+                request.answer(told);
             }
         }
     }

@@ -36,7 +36,7 @@ use crate::engine::protocol::query::{EngineQuery, Reply};
 use crate::engine::protocol::views::Overview;
 use crate::engine::readers::timers::Readers;
 use crate::engine::scheduler::backoff;
-use crate::engine::scheduler::schedule::Scheduler;
+use crate::engine::scheduler::schedule::{RequestedAction, Scheduler};
 use crate::engine::view::EngineView;
 use crate::model::manifest::Desired;
 use crate::plan::planner::Planner;
@@ -186,9 +186,20 @@ impl Engine {
         self.scheduler.failures.all()
     }
 
+    /// Runs until the end that `until` names. Returns the requests that were not begun then, for the
+    /// next engine over the same state.
     pub async fn run(
         &mut self,
         mut events: mpsc::Receiver<EngineInput>,
+        until: RunUntil,
+    ) -> EngineResult<Vec<EngineInput>> {
+        self.run_loop(&mut events, until).await?;
+        Ok(self.unhandled(events))
+    }
+
+    async fn run_loop(
+        &mut self,
+        events: &mut mpsc::Receiver<EngineInput>,
         until: RunUntil,
     ) -> EngineResult<()> {
         self.recover();
@@ -330,7 +341,9 @@ impl Engine {
             }
             EngineInput::Refresh(reply) => self.refresh(reply),
             EngineInput::Retry(key, reply) => self.retry(key, reply),
-            EngineInput::Act(asked, reply) => self.act(asked, reply),
+            EngineInput::Act(command, reply) => {
+                self.act(RequestedAction { command, reply, by_hook: false });
+            }
             EngineInput::Compact(drop_history, actor, reply) => {
                 self.compact(drop_history, actor, reply);
             }
@@ -338,8 +351,7 @@ impl Engine {
             EngineInput::Stop => {
                 self.stopping = true;
                 self.shared.stop();
-                // The clients of waiting actions get no answer, and ask the next process again.
-                self.scheduler.lanes.acts.clear();
+                self.scheduler.lanes.drop_actions_of_hooks();
             }
         }
         Ok(())

@@ -73,7 +73,7 @@ impl Engine {
             return;
         }
         let Some(TreeReadRequest { scope, questions }) = self.reader.next.take() else { return };
-        self.reader.questions = questions;
+        (self.reader.questions, self.reader.verifies) = (questions, scope.verify);
         if let Some(look) = self.known_state.files.read_elsewhere(scope) {
             self.reader.under_way = Some(tokio::task::spawn_blocking(look));
         }

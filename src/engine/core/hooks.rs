@@ -20,6 +20,7 @@ use crate::engine::protocol::actions::ActionCommand;
 use crate::engine::protocol::input::ScriptSet;
 use crate::engine::protocol::query::Reply;
 use crate::engine::protocol::unknown_names::UnknownName;
+use crate::engine::scheduler::schedule::RequestedAction;
 use crate::model::effect::Action;
 use crate::model::events::hook::{NOTIFY, RECONCILE, RESUME, SUSPEND};
 use crate::model::events::hook_run::{ActionOutcome, ActionRequestId, PendingAction, Scheduled};
@@ -126,7 +127,8 @@ impl Engine {
         let fields = request.fields;
         let action = Action { verb: request.verb, merchant, name: Some(name), fields };
         let (reply, answer) = oneshot::channel();
-        self.act(ActionCommand { action, actor: format!("hook {script}") }, reply);
+        let command = ActionCommand { action, actor: format!("hook {script}") };
+        self.act(RequestedAction { command, reply, by_hook: true });
         self.tasks.spawn(TaskClass::HookAction, await_action(self.shared.clone(), id, answer));
     }
 

@@ -11,7 +11,8 @@ pub mod retention;
 pub mod scheduling;
 pub mod start;
 pub mod tasks;
-pub mod upkeep;
+pub mod unhandled;
+mod upkeep;
 
 #[cfg(test)]
 mod tests;

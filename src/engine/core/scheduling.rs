@@ -54,8 +54,8 @@ impl Engine {
     /// Frees the lane of this resource, and requests the deferred actions again.
     pub(crate) fn leave_lane(&mut self, key: &Key) {
         self.scheduler.leave_lane(key, &|key| self.planner.has_work(key));
-        for (asked, reply) in std::mem::take(&mut self.scheduler.lanes.acts) {
-            self.act(asked, reply);
+        for request in std::mem::take(&mut self.scheduler.lanes.acts) {
+            self.act(request);
         }
     }
 

@@ -109,6 +109,8 @@ pub(crate) struct TreeReader {
     pub(crate) under_way: Option<JoinHandle<TreeRead>>,
     /// Questions that wait for the read under way.
     pub(crate) questions: WaitingQueries,
+    /// True if the read under way reads every file, regardless of size and time.
+    pub(crate) verifies: bool,
     pub(crate) next: Option<TreeReadRequest>,
 }
 

@@ -38,6 +38,11 @@ impl EventSchedule {
         self.recovery = Some(EventResync { asked, left, done: Vec::new(), reply });
     }
 
+    /// Returns the request of a recovery that has not ended, and forgets it.
+    pub(crate) fn take_resync(&mut self) -> Option<(ResyncEvents, oneshot::Sender<Reply>)> {
+        self.recovery.take().map(|recovery| (recovery.asked, recovery.reply))
+    }
+
     fn lists_to_resync(
         &self,
         asked: &ResyncEvents,

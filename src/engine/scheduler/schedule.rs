@@ -20,7 +20,7 @@ use crate::effects::core::row::Isolation;
 use crate::effects::register::effect_row;
 use crate::engine::handles::registers::KeySet;
 use crate::engine::handles::task_result::TaskFailure;
-use crate::engine::protocol::actions::ActionCommand;
+use crate::engine::protocol::actions::{ActionCommand, ActionReport};
 use crate::engine::protocol::query::Reply;
 use crate::engine::scheduler::backoff::Backoff;
 use crate::engine::scheduler::failures::Failures;
@@ -166,21 +166,41 @@ pub(crate) struct ThrottleLane {
     pub(crate) deferred: BTreeSet<Key>,
 }
 
-/// An action that waits for a lane, and the channel of its answer.
-pub(crate) type DeferredAction = (ActionCommand, oneshot::Sender<Reply>);
+/// A requested action, and the channel of its answer.
+#[derive(Debug)]
+pub(crate) struct RequestedAction {
+    pub(crate) command: ActionCommand,
+    pub(crate) reply: oneshot::Sender<Reply>,
+    /// True if a hook asked, whose task waits for the answer. The next engine requests such an action
+    /// again by itself.
+    pub(crate) by_hook: bool,
+}
+
+impl RequestedAction {
+    /// Answers; the asker may have gone away.
+    pub(crate) fn answer(self, told: ActionReport) {
+        drop(self.reply.send(Reply::Action(Box::new(told))));
+    }
+}
 
 /// The effects under way by lane, and the waiting resources.
 #[derive(Debug, Default)]
 pub(crate) struct LaneTable {
     pub(crate) working: BTreeMap<Key, LaneKey>,
     pub(crate) waiting: BTreeSet<Key>,
-    pub(crate) acts: Vec<DeferredAction>,
+    /// Actions that wait for a lane.
+    pub(crate) acts: Vec<RequestedAction>,
 }
 
 impl LaneTable {
     /// Requests an action again once an effect has ended.
-    pub(crate) fn defer_action(&mut self, asked: ActionCommand, reply: oneshot::Sender<Reply>) {
-        self.acts.push((asked, reply));
+    pub(crate) fn defer_action(&mut self, request: RequestedAction) {
+        self.acts.push(request);
+    }
+
+    /// Drops the actions that hooks requested: an engine that stops waits for the hooks' tasks.
+    pub(crate) fn drop_actions_of_hooks(&mut self) {
+        self.acts.retain(|request| !request.by_hook);
     }
 }
 

@@ -16,7 +16,7 @@ use crate::client::gate::Limiter;
 use crate::effects::testing;
 use crate::engine::handles::task_result::TaskFailure;
 use crate::engine::protocol::actions::ActionCommand;
-use crate::engine::scheduler::schedule::{LaneBlocked, Scheduler, is_exclusive};
+use crate::engine::scheduler::schedule::{LaneBlocked, RequestedAction, Scheduler, is_exclusive};
 use crate::model::effect::{Action, Effect, EffectRequest, ExposureCounts, StepWork};
 use crate::model::intent::Intent;
 use crate::model::manifest::{Deletion, OnDoubt};
@@ -299,7 +299,7 @@ fn an_intent_of_an_earlier_process_holds_its_lane() {
 }
 
 #[test]
-fn deferred_actions_are_requested_again_or_dropped_at_the_end() {
+fn an_engine_that_stops_keeps_the_deferred_actions_of_people_and_drops_those_of_hooks() {
     let mut scheduler = scheduler();
     let action = Action {
         verb: "void".to_owned(),
@@ -307,15 +307,22 @@ fn deferred_actions_are_requested_again_or_dropped_at_the_end() {
         name: None,
         fields: json!({}),
     };
-    let (reply, _answer) = oneshot::channel();
-    let command = ActionCommand { action, actor: "uid 1".to_owned() };
-    scheduler.lanes.defer_action(command, reply);
-    let mut deferred = std::mem::take(&mut scheduler.lanes.acts);
-    assert_eq!(deferred.len(), 1);
-    let (command, reply) = deferred.remove(0);
-    scheduler.lanes.defer_action(command, reply);
-    scheduler.lanes.acts.clear();
-    assert!(scheduler.lanes.acts.is_empty());
+    let mut answers = Vec::new();
+    for (actor, by_hook) in [("uid 1", false), ("hook dunning", true)] {
+        let (reply, answer) = oneshot::channel();
+        let command = ActionCommand { action: action.clone(), actor: actor.to_owned() };
+        scheduler.lanes.defer_action(RequestedAction { command, reply, by_hook });
+        answers.push(answer);
+    }
+    scheduler.lanes.drop_actions_of_hooks();
+    let kept = scheduler.lanes.acts.iter().map(|act| &*act.command.actor).collect::<Vec<_>>();
+    assert_eq!(kept, ["uid 1"]);
+    assert!(
+        answers.iter_mut().map(oneshot::Receiver::try_recv).eq([
+            Err(oneshot::error::TryRecvError::Empty),
+            Err(oneshot::error::TryRecvError::Closed),
+        ])
+    );
 }
 
 #[test]

@@ -218,7 +218,7 @@ impl<'a> SimRun<'a> {
             () = power.wait_until_dead() => Ok(LifeEnd::Died),
             // A running delivery holds handles that must be dropped before the engine can end.
             () = &mut post => Ok(LifeEnd::Stopped),
-            ended = &mut running => ended.map(|()| LifeEnd::Stopped),
+            ended = &mut running => ended.map(|_unhandled| LifeEnd::Stopped),
         }
     }
 

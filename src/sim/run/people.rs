@@ -137,9 +137,9 @@ impl SimRun<'_> {
 }
 
 /// Runs the engine, and fails if it spins without any progress of time.
-pub(crate) async fn run_watched(
-    run: impl Future<Output = Result<(), EngineError>>,
-) -> Result<(), EngineError> {
+pub(crate) async fn run_watched<T>(
+    run: impl Future<Output = Result<T, EngineError>>,
+) -> Result<T, EngineError> {
     let mut run = pin!(run);
     let (mut since, mut turns) = (Instant::now(), 0_u32);
     poll_fn(|context| {
