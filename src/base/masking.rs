@@ -32,13 +32,22 @@ struct DigitSpan {
 
 /// Replaces every number that looks like a card's by `•••• ` and its last four digits.
 pub fn mask_digits(text: &str) -> String {
+    masked(text).unwrap_or_else(|| text.to_owned())
+}
+
+/// Returns a text with its card numbers masked; `None` if it holds none.
+pub fn masked(text: &str) -> Option<String> {
     if text.bytes().filter(u8::is_ascii_digit).count() < CARD_DIGITS_MIN {
-        return text.to_owned();
+        return None;
     }
     let groups = groups(text);
+    let spans = spans(text, &groups);
+    if spans.is_empty() {
+        return None;
+    }
     let mut out = String::with_capacity(text.len());
     let mut copied = 0;
-    for DigitSpan { first, last } in spans(text, &groups) {
+    for DigitSpan { first, last } in spans {
         let (Some(first), Some(last)) = (groups.get(first), groups.get(last)) else { continue };
         out.push_str(text.get(copied..first.start).unwrap_or_default());
         out.push_str("•••• ");
@@ -46,7 +55,7 @@ pub fn mask_digits(text: &str) -> String {
         copied = last.end;
     }
     out.push_str(text.get(copied..).unwrap_or_default());
-    out
+    Some(out)
 }
 
 /// Returns whether a word can only be an account number: at least seven digits, no letters.

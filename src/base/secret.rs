@@ -21,7 +21,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-pub use crate::base::masking::{is_number, mask_digits};
+pub use crate::base::masking::{is_number, mask_digits, masked};
 
 /// Implements the making, the starred form and the constant-time equality of a secret.
 macro_rules! secret {

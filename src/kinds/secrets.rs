@@ -10,7 +10,7 @@ pub mod secret_source;
 use serde_json::{Value, json};
 
 use crate::base::hash::{canonical, keyed_digest};
-use crate::base::secret::mask_digits;
+use crate::base::secret::{mask_digits, masked};
 use crate::kinds::schema::kind::{Privacy, SpecField};
 
 /// Domain label that separates these digests from all others under the same key.
@@ -86,7 +86,7 @@ pub fn redact(fields: &[SpecField], spec: &Value, key: &[u8; 32]) -> Value {
         let is_private = match (privacy, value) {
             (Privacy::Secret, value) => !is_source(value),
             (Privacy::Personal, value) => !value.is_null(),
-            (Privacy::Plain, Value::String(text)) => mask_digits(text) != *text,
+            (Privacy::Plain, Value::String(text)) => masked(text).is_some(),
             (Privacy::Plain, _) => false,
         };
         let data = || canonical(&json!([place, value]));

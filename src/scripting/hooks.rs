@@ -196,7 +196,6 @@ fn exceeded_quota(reads: &dyn Reads, script: &str, done: &RunOutput) -> Option<S
     if done.stored.is_empty() && done.added.is_empty() {
         return None;
     }
-    let (own, all) = reads.kept_size(script).ok()?;
     let (mut before, mut after) = (ScriptValuesSize::default(), ScriptValuesSize::default());
     let old = |key: &str| reads.kv(script, key).unwrap_or_default();
     let sums = done.added.iter().map(|(key, added)| {
@@ -209,8 +208,12 @@ fn exceeded_quota(reads: &dyn Reads, script: &str, done: &RunOutput) -> Option<S
         before = before.plus(ScriptValuesSize::of(key, old));
         after = after.plus(ScriptValuesSize::of(key, value));
     }
-    let grown = |size: ScriptValuesSize| size.without(before).plus(after);
     let (more_keys, more_bytes) = (after.keys > before.keys, after.bytes > before.bytes);
+    if !more_keys && !more_bytes {
+        return None;
+    }
+    let (own, all) = reads.kept_size(script).ok()?;
+    let grown = |size: ScriptValuesSize| size.without(before).plus(after);
     let bounds = [
         (more_keys, grown(own).keys, KEYS_MAX, "keys of one script"),
         (more_bytes, grown(own).bytes, BYTES_MAX, "bytes of one script"),

@@ -5,15 +5,15 @@
 //! addresses, e-mail, phone) reach it if `policy.scripts` opens them for the event's merchant.
 //! Closed values are omitted.
 
-use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
+use foldhash::HashMap;
 use rhai::{Array, Dynamic, ImmutableString, Map};
 use serde_json::Value;
 
 use crate::base::id::Key;
-use crate::base::secret::mask_digits;
+use crate::base::secret::masked;
 use crate::kinds::register::{self, KINDS};
 use crate::kinds::schema::kind::{Privacy, SpecField};
 use crate::kinds::secrets::{field_of, without_private};
@@ -111,17 +111,30 @@ const PERSON_FIELDS: [&str; 8] = [
     "email_addresses",
 ];
 
+/// The reasons why a field is private.
+#[derive(Debug, Clone, Copy, Default)]
+struct PrivateName {
+    secret: bool,
+    personal: bool,
+}
+
 /// Names of every secret and personal field of documents, without the names above that depend on
 /// their record.
-static NAMES: LazyLock<(BTreeSet<&'static str>, BTreeSet<&'static str>)> = LazyLock::new(|| {
+static NAMES: LazyLock<HashMap<&'static str, PrivateName>> = LazyLock::new(|| {
+    let mut names: HashMap<_, PrivateName> = HashMap::default();
     let named = |privacy| {
         let fields = KINDS.iter().flat_map(|row| row.fields);
         let fields = fields.filter(move |field| field.privacy == privacy);
         fields.filter_map(|field| field.path.rsplit(['.', ']']).next())
     };
     let words = |name: &&str| !name.is_empty() && !PERSONAL_IN_PERSON.contains(name);
-    let secret = named(Privacy::Secret).chain(SECRET).filter(words).collect();
-    (secret, named(Privacy::Personal).chain(PERSONAL.split(' ')).filter(words).collect())
+    for name in named(Privacy::Secret).chain(SECRET).filter(words) {
+        names.entry(name).or_default().secret = true;
+    }
+    for name in named(Privacy::Personal).chain(PERSONAL.split(' ')).filter(words) {
+        names.entry(name).or_default().personal = true;
+    }
+    names
 });
 
 /// Removes the private values from a record of the service. `also` is one more secret name.
@@ -134,10 +147,11 @@ pub(crate) fn remove_private(value: &mut Dynamic, personal: bool, also: Option<&
     let person = PERSON_FIELDS.iter().any(|mark| fields.contains_key(*mark));
     fields.retain(|name, value| {
         let name = name.as_str();
-        if Some(name) == also || (NAMES.0.contains(name) && !is_masked(value)) {
+        let known = NAMES.get(name).copied().unwrap_or_default();
+        if Some(name) == also || (known.secret && !is_masked(value)) {
             return false;
         }
-        if !personal && (NAMES.1.contains(name) || (person && PERSONAL_IN_PERSON.contains(&name))) {
+        if !personal && (known.personal || (person && PERSONAL_IN_PERSON.contains(&name))) {
             return false;
         }
         remove_private(value, personal, also);
@@ -176,10 +190,7 @@ fn mask_card_numbers(name: &str, value: &mut Dynamic) {
     if name == "id" || name.ends_with("_id") || name.ends_with("key") || name == "fingerprint" {
         return;
     }
-    let masked = value.as_immutable_string_ref().ok().and_then(|text| {
-        let masked = mask_digits(&text);
-        (masked != text.as_str()).then_some(masked)
-    });
+    let masked = value.as_immutable_string_ref().ok().and_then(|text| masked(&text));
     if let Some(masked) = masked {
         *value = Dynamic::from(ImmutableString::from(masked));
     }
@@ -206,11 +217,11 @@ pub(crate) fn privacy_of_field(fields: &[SpecField], path: &str) -> Privacy {
 
 /// Returns the privacy of a private value's name; `None` for any other name.
 pub(crate) fn privacy_of_name(name: &str) -> Option<Privacy> {
-    let (secret, personal) = &*NAMES;
-    if secret.contains(name) {
+    let known = NAMES.get(name).copied().unwrap_or_default();
+    if known.secret {
         Some(Privacy::Secret)
     } else {
-        (personal.contains(name) || PERSONAL_IN_PERSON.contains(&name)).then_some(Privacy::Personal)
+        (known.personal || PERSONAL_IN_PERSON.contains(&name)).then_some(Privacy::Personal)
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::base::secret::mask_digits;
+use crate::base::secret::{mask_digits, masked};
 use crate::base::wording::nearest;
 use crate::kinds::schema::kind::{Privacy, SpecField};
 use crate::kinds::secrets::covering;
@@ -65,7 +65,7 @@ fn is_within(ranges: &[Range<usize>], byte: usize) -> bool {
 
 fn mask_line(text: &str, range: Range<usize>, private: &[Range<usize>]) -> String {
     let line = text.get(range.clone()).unwrap_or_default();
-    let card = mask_digits(line) != line;
+    let card = masked(line).is_some();
     let indent = line.len().saturating_sub(line.trim_start_matches(' ').len());
     let hide = |at: usize, found: char| match found {
         '\n' | '\r' | '\t' => false,
