@@ -26,7 +26,9 @@ use crate::control::requests::{self, Request, typed};
 use crate::engine::events::receiver::{EventReceiver, Receipt};
 use crate::engine::handles::feed::EngineFeed;
 use crate::engine::protocol::actions::ActionCommand;
-use crate::engine::protocol::input::{EngineCommand, EngineInput, IncomingWebhook, PayerRequest};
+use crate::engine::protocol::input::{
+    EngineCommand, EngineInput, IncomingWebhook, PayerRequest, ResyncRequest,
+};
 use crate::engine::protocol::payers::{
     AttachToken, Intake, IntakeLink, PageLink, SecretLink, SubmitToken,
 };
@@ -158,7 +160,9 @@ impl Control {
             ControlRequest::Retry(key) => Input::Retry(key, reply),
             ControlRequest::Compact { drop_history } => Input::Compact(drop_history, actor, reply),
             ControlRequest::Rekey { new_key_file } => Input::Rekey(new_key_file, actor, reply),
-            ControlRequest::ResyncEvents(lists) => Input::ResyncEvents(lists, reply),
+            ControlRequest::ResyncEvents(asked) => {
+                Input::ResyncEvents(ResyncRequest { asked, done: Vec::new() }, reply)
+            }
             request => Input::Command(requests::engine_command(request, actor)?, reply),
         };
         self.pass_on(input).await?;

@@ -331,7 +331,7 @@ impl Engine {
             EngineInput::PartnerWebhook(notice, stored) => self.receive_webhook(notice, stored),
             EngineInput::Posted => self.event_schedule.posts_arrived(&self.shared),
             EngineInput::ActionsRequested(asked) => self.actions_requested(asked)?,
-            EngineInput::ResyncEvents(asked, reply) => self.resync_events(asked, reply),
+            EngineInput::ResyncEvents(request, reply) => self.resync_events(request, reply),
             EngineInput::Scripts(found) => self.use_scripts(*found)?,
             EngineInput::Visit(key, page) => self.visit(&key, page),
             EngineInput::Payer(asked) => self.handle_payer(asked),

@@ -11,8 +11,7 @@ use crate::engine::core::tasks::TaskClass;
 use crate::engine::events::receiver::EventReceiver;
 use crate::engine::handles::shared::EngineResult;
 use crate::engine::handles::task_result::{PollResult, SweepResult, Task, TaskResult};
-use crate::engine::protocol::events::ResyncEvents;
-use crate::engine::protocol::input::EngineInput;
+use crate::engine::protocol::input::{EngineInput, ResyncRequest};
 use crate::engine::protocol::query::Reply;
 use crate::model::effect::Effect;
 
@@ -183,9 +182,9 @@ impl Engine {
         self.start_reads(reads);
     }
 
-    pub(crate) fn resync_events(&mut self, asked: ResyncEvents, reply: oneshot::Sender<Reply>) {
+    pub(crate) fn resync_events(&mut self, request: ResyncRequest, reply: oneshot::Sender<Reply>) {
         let merchants = snapshot!(self).merchants();
-        self.event_schedule.begin_resync(asked, &merchants, reply);
+        self.event_schedule.begin_resync(request, &merchants, reply);
         self.start_due_polls();
         self.event_schedule.end_resync();
     }

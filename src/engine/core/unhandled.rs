@@ -29,7 +29,7 @@ impl Engine {
             .chain(self.reader.take_queries())
             .chain(settles)
             .chain(sweeps.map(EngineInput::Refresh))
-            .chain(resync.map(|(asked, reply)| EngineInput::ResyncEvents(asked, reply)))
+            .chain(resync.map(|(request, reply)| EngineInput::ResyncEvents(request, reply)))
             .chain(acts.map(|act| EngineInput::Act(act.command, act.reply)))
             .collect()
     }

@@ -15,32 +15,38 @@ use crate::engine::events::schedule::{EventResync, EventSchedule};
 use crate::engine::handles::shared::EngineShared;
 use crate::engine::handles::task_result::{PollResult, ResyncCount};
 use crate::engine::protocol::events::{ResyncEvents, ResyncedEvents};
+use crate::engine::protocol::input::ResyncRequest;
 use crate::engine::protocol::query::Reply;
 use crate::engine::protocol::unknown_names::no_merchant;
 
 impl EventSchedule {
-    /// Begins to read lists of events again; the reply follows once all of them were read.
+    /// Begins to read lists of events again; the reply follows once all of them were read. Lists that
+    /// an earlier engine has read are not read again.
     pub(crate) fn begin_resync(
         &mut self,
-        asked: ResyncEvents,
+        ResyncRequest { asked, done }: ResyncRequest,
         merchants: &[Key],
         reply: oneshot::Sender<Reply>,
     ) {
-        let left = match self.lists_to_resync(&asked, merchants) {
+        let mut left = match self.lists_to_resync(&asked, merchants) {
             Ok(left) => left,
             // The asker may have gone away.
             Err(why) => return drop(reply.send(Reply::Recovered(Err(why)))),
         };
+        left.retain(|merchant| done.iter().all(|list| list.merchant != merchant.short()));
         let now = Instant::now();
         for merchant in &left {
             self.due.set(merchant.clone(), Some(now));
         }
-        self.recovery = Some(EventResync { asked, left, done: Vec::new(), reply });
+        self.recovery = Some(EventResync { asked, left, done, reply });
     }
 
-    /// Returns the request of a recovery that has not ended, and forgets it.
-    pub(crate) fn take_resync(&mut self) -> Option<(ResyncEvents, oneshot::Sender<Reply>)> {
-        self.recovery.take().map(|recovery| (recovery.asked, recovery.reply))
+    /// Returns a recovery that has not ended as a request for the next engine, and forgets it. Lists
+    /// that were not read to their end are read again.
+    pub(crate) fn take_resync(&mut self) -> Option<(ResyncRequest, oneshot::Sender<Reply>)> {
+        let EventResync { asked, mut done, reply, .. } = self.recovery.take()?;
+        done.retain(|list| list.trouble.is_none() && list.waits.is_none());
+        Some((ResyncRequest { asked, done }, reply))
     }
 
     fn lists_to_resync(

@@ -9,7 +9,7 @@ use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
 use crate::engine::protocol::actions::{ActionCommand, ResolveIntent};
 use crate::engine::protocol::approvals::{ApproveLive, ApproveSigned, ApprovingPlan};
-use crate::engine::protocol::events::ResyncEvents;
+use crate::engine::protocol::events::{ResyncEvents, ResyncedEvents};
 use crate::engine::protocol::payers::{Intake, IntakeLink, PageLink, SubmitToken};
 use crate::engine::protocol::query::{EngineQuery, Reply};
 use crate::engine::protocol::replay::ReplaySelection;
@@ -48,13 +48,21 @@ pub enum EngineInput {
     /// Performs an action; the reply follows once it is settled, or needs a person.
     Act(ActionCommand, oneshot::Sender<Reply>),
     /// Reads lists of events again; the reply follows once they were read.
-    ResyncEvents(ResyncEvents, oneshot::Sender<Reply>),
+    ResyncEvents(ResyncRequest, oneshot::Sender<Reply>),
     /// Compacts the state, with or without its history; the reply is the result.
     Compact(bool, String, oneshot::Sender<Reply>),
     /// Changes the state's key to that of a file, or to a new one; the reply follows once durable.
     Rekey(Option<PathBuf>, String, oneshot::Sender<Reply>),
     /// Ends the run, once the answers to the calls under way are recorded.
     Stop,
+}
+
+/// A request to read lists of events again.
+#[derive(Debug)]
+pub struct ResyncRequest {
+    pub asked: ResyncEvents,
+    /// The lists that the engine before this one has read.
+    pub done: Vec<ResyncedEvents>,
 }
 
 #[derive(Debug)]

@@ -18,7 +18,8 @@ fn merchants() -> [Key; 2] {
 
 fn begin(schedule: &mut EventSchedule, name: Option<&str>) -> oneshot::Receiver<Reply> {
     let (reply, answer) = oneshot::channel();
-    schedule.begin_resync(request(name), &merchants(), reply);
+    let request = ResyncRequest { asked: request(name), done: Vec::new() };
+    schedule.begin_resync(request, &merchants(), reply);
     answer
 }
 
@@ -56,6 +57,26 @@ async fn a_resync_is_answered_once_every_list_was_read_in_the_order_of_names() {
         .map(|list| (list.merchant.as_str(), list.read, list.trouble.as_deref()))
         .collect();
     assert_eq!(told, [("Merchant/acme", 3, None), ("Merchant/zeta", 3, Some("no answer"))]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_next_engine_reads_what_is_left_of_a_resync() {
+    let (fixture, mut first) = (StateFixture::new(), EventSchedule::default());
+    let mut answer = begin(&mut first, None);
+    first.list_resynced(&poll(merchant(), None), &fixture.shared);
+    let (request, reply) = first.take_resync().unwrap();
+    assert!(first.take_resync().is_none());
+    let mut next = EventSchedule::default();
+    next.begin_resync(request, &merchants(), reply);
+    assert_eq!(next.resync_start(&merchant()), None, "this list was read");
+    next.list_resynced(&poll(key("Merchant/zeta"), Some("no answer")), &fixture.shared);
+    let counts: Vec<u64> = lists(&mut answer).unwrap().iter().map(|list| list.new).collect();
+    assert_eq!(counts, [1, 1], "what the first engine found counts");
+
+    let mut first = EventSchedule::default();
+    let _answer = begin(&mut first, None);
+    first.list_resynced(&poll(merchant(), Some("the daemon ends")), &fixture.shared);
+    assert!(first.take_resync().unwrap().0.done.is_empty(), "a list read in part is read again");
 }
 
 #[tokio::test(start_paused = true)]
