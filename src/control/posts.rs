@@ -1,4 +1,4 @@
-//! How posts to the public addresses were answered, counted since the process began.
+//! Counts of the answers to posts at the public addresses, since the process began.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -12,7 +12,7 @@ use crate::server::stage::{Stage, send};
 
 /// Longer than a reload takes on a slow machine.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// Asked while the configuration changes.
+/// Number of questions of each asker while the configuration changes.
 const QUESTIONS: usize = 60;
 const CONFIG: &str = "daemon/reckon.yaml";
 

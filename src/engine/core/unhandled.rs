@@ -1,5 +1,5 @@
-//! What an engine that ends leaves to the next one over the same state, when a daemon takes another
-//! configuration.
+//! Handover of requests from an engine that ends to the next one over the same state, when a daemon
+//! takes another configuration.
 //!
 //! Guarantees: no request is lost, and none is handled twice. Handed over is what was not begun: an
 //! input that was not read, an action that waits for another effect, and a read whose answer is to
@@ -51,7 +51,8 @@ impl TreeReader {
     }
 }
 
-/// Returns true if somebody waits for the answer. The next engine reads for itself what changed.
+/// Returns true for an input that has an answer. Every other one only reports a change, and the next
+/// engine reads all changes by itself.
 fn is_a_request(input: &EngineInput) -> bool {
     match input {
         EngineInput::Files(_)
