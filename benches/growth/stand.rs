@@ -210,7 +210,7 @@ impl Stand {
         let (shared, index) = self.shared()?;
         let (facts, writer) = (shared.facts.clone(), shared.writer.clone());
         let mut engine = Engine::new(shared, Box::new(self.loader()))?;
-        engine.start_sweeps();
+        engine.start_sweeps()?;
         let (late, ahead) = (Retention::LATE, Retention::AHEAD);
         engine.retain(Retention { keep: self.keep, every: Duration::from_mins(5), late, ahead });
         engine.set_notifier(Arc::new(Taker));

@@ -44,6 +44,7 @@ mod switch {
         "retention-drops-unrun",
         "view-of-a-stale-copy",
         "compaction-drops-named",
+        "lost-call-overtakes",
     ];
 
     /// Returns whether a fault is active in this thread.

@@ -254,7 +254,7 @@ async fn a_wrong_set_is_shown_and_the_last_good_one_goes_on() {
     let good = scripts(&[("quick", QUICK)]);
     let (loaded, files) = (good.files.to_string(), sha256(b"wrong"));
     let mut engine = world.engine();
-    engine.start_sweeps();
+    engine.start_sweeps().unwrap();
     engine.set_notifier(pigeon.clone());
     engine.use_scripts(good).unwrap();
     engine.use_scripts(ScriptSet { hooks: None, files, problems: 2 }).unwrap();

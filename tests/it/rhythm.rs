@@ -18,7 +18,7 @@ const DAY: Duration = Duration::from_hours(24);
 /// Runs a daemon for this time.
 async fn daemon(world: &World, time: Duration) {
     let mut engine = world.engine();
-    engine.start_sweeps();
+    engine.start_sweeps().unwrap();
     let (sender, events) = mpsc::channel::<EngineInput>(1);
     let stop = async {
         tokio::time::sleep(time).await;

@@ -116,6 +116,7 @@ async fn serve(
 ) -> CommandResult<ServedUntil> {
     reloader.follow(&now);
     let mut engine = prepare(parts, &now)?;
+    engine.start_sweeps()?;
     let Configuration { setup, listeners, scripts } = now;
     // The first report of the tasks is the line below these.
     announce(&setup, parts.embedded, listeners.private)?;
@@ -123,7 +124,6 @@ async fn serve(
     let Listeners { sender, events, ready, ending, .. } = listeners;
     ready.send_replace(true);
     engine.read_in_background();
-    engine.start_sweeps();
     let approvals = keep_examining(&setup, parts.open, sender.clone(), engine.overviews());
     let running = engine.run(events, RunUntil::Stopped);
     let ended = run_until_replaced(running, approvals, reloader, (&ending, sender)).await;

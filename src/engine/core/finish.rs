@@ -103,7 +103,7 @@ impl Engine {
         self.read_afterwards(&key)?;
         self.settle_count(&key);
         self.leave_lane(&key);
-        self.readers.sweeps.schedule(&key, &self.shared);
+        self.readers.sweeps.schedule(&key, &self.shared)?;
         self.event_schedule.schedule(&key);
         match again {
             Some((unable, least)) if self.planner.step(&key).is_some() => {

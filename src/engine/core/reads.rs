@@ -17,10 +17,14 @@ use crate::model::effect::Effect;
 
 impl Engine {
     /// Reads every list and every merchant's events on schedule from now on.
-    pub fn start_sweeps(&mut self) {
+    ///
+    /// # Errors
+    ///
+    /// The state cannot be read.
+    pub fn start_sweeps(&mut self) -> EngineResult<()> {
         let merchants = snapshot!(self).merchants();
         self.event_schedule.start(&merchants, &self.shared);
-        self.readers.sweeps.start(&merchants, &self.shared);
+        self.readers.sweeps.start(&merchants, &self.shared)
     }
 
     /// Builds the receiver for posts to merchants' addresses; `events` is this engine's channel.

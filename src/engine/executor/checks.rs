@@ -47,6 +47,10 @@ pub(crate) async fn check(
     access::access(shared, &job.wallet, job.effect.request.auth)?;
     let gate = match epoch::epoch_gate(shared, row, &job.effect)? {
         EpochGate::Closed(unable) => return Err(retry(job, unable)),
+        EpochGate::Wait(reason, rest) => {
+            let unable = TaskFailure::Waiting(reason);
+            return Err(TaskResult::RetryLater(job.effect.key.clone(), unable, rest).into());
+        }
         gate @ (EpochGate::Open | EpochGate::LookUp(_)) => gate,
     };
     let bytes = request::body_bytes(shared, &job.effect).map_err(CredentialError::Secret)?;

@@ -1,14 +1,16 @@
 //! Gates for effects after a restore.
 //!
 //! An effect that may have been sent since the backup is looked up before it is sent; one that cannot be
-//! looked up is not sent. The list of a kind is read before its first creation by a process: after a
+//! looked up is not sent. A change of an existing object doubles nothing, but an older one of the lost
+//! state may still be on its way and would overtake it, so it waits until those calls are over. The list of a kind is read before its first creation by a process: after a
 //! snapshot of the whole machine was restored, the state does not know of objects created since. It is
 //! read once per process and merchant; other creations wait for it. Objects with marks that this state
 //! does not know stop their merchant, as after a lost state.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::base::clock::timestamp;
 use crate::base::fault_injection;
@@ -39,6 +41,8 @@ pub(crate) enum EpochGate {
     Open,
     /// It is looked up first, for this reason.
     LookUp(String),
+    /// It is not sent before this duration is over, for this reason.
+    Wait(String, Duration),
     /// It is not sent.
     Closed(TaskFailure),
 }
@@ -50,8 +54,11 @@ pub(crate) fn epoch_gate(
     effect: &Effect,
 ) -> EngineResult<EpochGate> {
     let earlier = repeat_risk(row, effect);
-    if earlier == RepeatRisk::Harmless || fault_injection::is_active("restore-without-epoch") {
+    if fault_injection::is_active("restore-without-epoch") {
         return Ok(EpochGate::Open);
+    }
+    if earlier == RepeatRisk::Harmless {
+        return gate_of_harmless(shared, effect);
     }
     if earlier == RepeatRisk::Undetectable {
         let why = match unprovable_reason(&shared.facts, &effect.key)? {
@@ -71,6 +78,21 @@ pub(crate) fn epoch_gate(
     let excused = shared.facts.is_confirmed_absent(effect.name, effect.source_id.as_str())?
         || shared.facts.is_released(&effect.key)?;
     Ok(if excused { EpochGate::Open } else { EpochGate::LookUp(reason) })
+}
+
+/// Lets an effect out that doubles nothing; a change of an existing object waits for the lost calls.
+fn gate_of_harmless(shared: &EngineShared, effect: &Effect) -> EngineResult<EpochGate> {
+    let Some(rest) = shared.rest_of_lost_calls()? else { return Ok(EpochGate::Open) };
+    if effect.target.is_none() || shared.facts.is_released(&effect.key)? {
+        return Ok(EpochGate::Open);
+    }
+    let end = shared.now().checked_add_signed(TimeDelta::from_std(rest).unwrap_or_default());
+    let until = end.map_or_else(String::new, |end| timestamp(&end));
+    let reason = format!(
+        "until {until} (call timeout and doubt.grace after the restore) an older change of the lost state may still take \
+         effect; then it is sent"
+    );
+    Ok(EpochGate::Wait(reason, rest))
 }
 
 /// Returns true if a live application waits for a person: a lost state may have submitted it.

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use tokio::time::Instant;
 
 use crate::base::wording::count_noun;
@@ -81,9 +81,15 @@ impl Attempt<'_> {
         TaskResult::Stopped(self.intent.key.clone())
     }
 
-    /// Sends the same bytes again until an answer comes, up to a total number of sends.
+    /// Sends the same bytes again until an answer comes, up to a total number of sends. After a restore
+    /// it first waits until no later call of the lost state can still be on its way.
     async fn resend(self, again: ResendLimit) -> EngineResult<TaskResult> {
         let Self { shared, intent, wallet, .. } = self;
+        if let Some(rest) = shared.rest_of_lost_calls()?
+            && !shared.sleep_or_stop(rest).await
+        {
+            return Ok(self.stopped());
+        }
         let mut attempt = again.attempt;
         let at = (intent.request.host, intent.request.auth, intent.request.web_url.as_deref());
         while attempt < again.most {
@@ -149,7 +155,7 @@ impl Attempt<'_> {
         let Self { shared, intent, .. } = self;
         let deadline = deadline(shared, intent)?;
         let now = Instant::now();
-        let after = now.checked_add(time_to(shared, deadline)).unwrap_or(now);
+        let after = now.checked_add(shared.time_to(deadline)).unwrap_or(now);
         let (mut absences, mut failures) = (0_u32, 0_u32);
         loop {
             let late = Instant::now() >= after;
@@ -256,19 +262,7 @@ fn absent_if_past(found: LookupResult, deadline: DateTime<Utc>) -> LookupResult 
 pub(crate) fn deadline(shared: &EngineShared, intent: &Intent) -> EngineResult<DateTime<Utc>> {
     let now = shared.now();
     let began = if is_looked_up_first(intent) { shared.facts.began_at()? } else { None };
-    let tried = began.map_or(now, |began| began.min(now));
-    let quiet = TimeDelta::from_std(effect_window(shared)).unwrap_or(TimeDelta::MAX);
-    Ok(tried.checked_add_signed(quiet).unwrap_or(DateTime::<Utc>::MAX_UTC))
-}
-
-fn time_to(shared: &EngineShared, deadline: DateTime<Utc>) -> Duration {
-    let left = deadline.signed_duration_since(shared.now()).to_std().unwrap_or_default();
-    left.min(effect_window(shared))
-}
-
-/// Returns the time after its send during which a call can still take effect.
-fn effect_window(shared: &EngineShared) -> Duration {
-    shared.settings.timeout.saturating_add(shared.settings.grace)
+    Ok(shared.end_of_calls(began.map_or(now, |began| began.min(now))))
 }
 
 /// Returns true if an absence is proved: found a second time, and late enough.

@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod feed;
+pub mod late_calls;
 pub mod registers;
 pub mod shared;
 pub mod task_result;

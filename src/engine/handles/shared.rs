@@ -97,6 +97,8 @@ pub struct EngineShared {
     pub(crate) guard: Arc<SpendBudget>,
     pub(crate) limiter: Arc<Limiter>,
     resting: AtomicUsize,
+    /// The time at which these handles were made: no call of an earlier state was sent after it.
+    pub(crate) since: tokio::time::Instant,
     /// Merchants whose refused credentials are being recorded: no further intent is written.
     pub(crate) refused_merchants: KeySet,
     /// Resources re-planned during a task of theirs: the step with which it began may be outdated.
@@ -160,6 +162,7 @@ impl EngineShared {
             limiter: Arc::new(Limiter::new(settings.concurrency)),
             guard: Arc::new(SpendBudget::new(&settings.policy, &parts.facts, &parts.clock)),
             resting: AtomicUsize::new(0),
+            since: tokio::time::Instant::now(),
             refused_merchants: KeySet::default(),
             superseded: Arc::default(),
             unsent_permits: Semaphore::new(unsent),

@@ -2,7 +2,8 @@
 //! state into one that the planner sees.
 //!
 //! A read without differences writes nothing. The time of each list's last read is known to this
-//! process alone: after a restart only the last known state remains.
+//! process alone: after a restart only the last known state remains. After a restore the lists are first
+//! read soon after the calls of the lost state are over: what those changed is found then.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -14,7 +15,7 @@ use tokio::time::Instant;
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
 use crate::base::timers::Timers;
-use crate::engine::handles::shared::EngineShared;
+use crate::engine::handles::shared::{EngineResult, EngineShared};
 use crate::engine::handles::task_result::{ListSeen, MerchantList, Task};
 use crate::engine::known::known_state::Snapshot;
 use crate::engine::protocol::query::Reply;
@@ -29,6 +30,8 @@ use crate::model::state::observed::Observed;
 const AGAIN: Duration = Duration::from_mins(1);
 /// Divisor of the interval that gives the largest advance of a read, so that the reads are spread.
 const JITTER_PARTS: u32 = 5;
+/// The reads after a restore are spread over this time.
+const REVIEW_SPREAD: Duration = Duration::from_mins(2);
 
 /// The schedule of list reads, and their results.
 #[derive(Debug, Default)]
@@ -45,24 +48,22 @@ pub(crate) struct SweepSchedule {
 
 impl SweepSchedule {
     /// Reads the lists of these merchants on schedule from now on.
-    pub(crate) fn start(&mut self, merchants: &[Key], shared: &EngineShared) {
+    pub(crate) fn start(&mut self, merchants: &[Key], shared: &EngineShared) -> EngineResult<()> {
         self.on = true;
-        for merchant in merchants {
-            self.schedule(merchant, shared);
-        }
+        merchants.iter().try_for_each(|merchant| self.schedule(merchant, shared))
     }
 
-    pub(crate) fn schedule(&mut self, merchant: &Key, shared: &EngineShared) {
+    pub(crate) fn schedule(&mut self, merchant: &Key, shared: &EngineShared) -> EngineResult<()> {
         if !self.on || merchant.kind.as_str() != MERCHANT {
-            return;
+            return Ok(());
         }
         for back in read_backs() {
             let list = (merchant.clone(), back.list_name);
             if self.known.insert(list.clone()) {
-                let wait = shared.random(|rng| random_part(back.interval, rng));
-                self.sweep_after(list, wait);
+                self.sweep_after(list, first_wait(back, shared)?);
             }
         }
+        Ok(())
     }
 
     fn sweep_after(&mut self, list: MerchantList, wait: Duration) {
@@ -172,6 +173,14 @@ impl SweepSchedule {
         };
         self.seen.iter().map(view).collect()
     }
+}
+
+/// Returns the wait before the first read of a list in this process.
+fn first_wait(back: &ReadBack, shared: &EngineShared) -> EngineResult<Duration> {
+    let lost = shared.rest_of_lost_calls()?;
+    let spread = if lost.is_some() { REVIEW_SPREAD } else { back.interval };
+    let part = shared.random(|rng| random_part(spread, rng));
+    Ok(lost.unwrap_or_default().saturating_add(part))
 }
 
 fn read_back_of(name: &str) -> Option<&'static ReadBack> {

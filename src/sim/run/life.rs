@@ -184,7 +184,7 @@ impl<'a> SimRun<'a> {
         let (sender, events) = mpsc::channel(16);
         let (inbox, shared) = (engine.event_receiver(sender.clone()), open.shared.clone());
         if self.script.net.gateway.is_some() {
-            engine.start_sweeps();
+            engine.start_sweeps()?;
         }
         engine.set_notifier(Arc::new(self.rig.courier.clone()));
         engine.retain(people::retention());

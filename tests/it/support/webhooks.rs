@@ -62,7 +62,7 @@ impl World {
         act: impl AsyncFnOnce(&Ears<'_>),
     ) {
         let mut engine = self.engine();
-        engine.start_sweeps();
+        engine.start_sweeps().unwrap();
         if self.sync == SyncMode::Manual {
             engine.require_sync().unwrap();
         }

@@ -49,11 +49,47 @@ fn after_a_restore_an_effect_is_looked_up_first_or_not_sent() {
     assert!(why.contains("`reckon store release Contact/jane`"), "{why}");
 }
 
-#[test]
-fn a_change_in_place_is_harmless_and_needs_no_lookup() {
+#[tokio::test(start_paused = true)]
+async fn a_change_in_place_needs_no_lookup_but_waits_for_the_calls_of_the_lost_state() {
     let (mut fixture, mut contact, _) = fixture();
-    fixture.record(restore_record(1));
     contact.request.method = crate::api::call::Method::Put;
+    contact.target = Some("p_1".parse().unwrap());
+    assert_eq!(gate(&fixture, &contact), EpochGate::Open, "no state was lost");
+    fixture.record(restore_record(1));
+    let EpochGate::Wait(why, rest) = gate(&fixture, &contact) else { panic!("it was sent") };
+    let window = fixture.shared.settings.timeout + fixture.shared.settings.grace;
+    assert_eq!(rest, window);
+    assert!(why.contains("an older change of the lost state may still take effect"), "{why}");
+    contact.target = None;
+    assert_eq!(gate(&fixture, &contact), EpochGate::Open, "nothing exists that it could change");
+    contact.target = Some("p_1".parse().unwrap());
+    release(&mut fixture, &["Contact/jane"]);
+    assert_eq!(gate(&fixture, &contact), EpochGate::Open, "a person says that there is none");
+}
+
+#[test]
+fn a_change_waits_only_as_long_as_a_call_of_the_lost_state_can_take() {
+    let (mut fixture, mut contact, _) = fixture();
+    contact.request.method = crate::api::call::Method::Put;
+    contact.target = Some("p_1".parse().unwrap());
+    let mut long_ago = restore_record(1);
+    let Record::Restored(restored) = &mut long_ago else { panic!("another record") };
+    restored.at = now() - TimeDelta::hours(1);
+    fixture.record(long_ago);
+    assert_eq!(gate(&fixture, &contact), EpochGate::Open);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_was_set_back_lets_a_change_wait_no_longer() {
+    let (mut fixture, mut contact, _) = fixture();
+    contact.request.method = crate::api::call::Method::Put;
+    contact.target = Some("p_1".parse().unwrap());
+    let mut ahead = restore_record(1);
+    let Record::Restored(restored) = &mut ahead else { panic!("another record") };
+    restored.at = now() + TimeDelta::days(1);
+    fixture.record(ahead);
+    let EpochGate::Wait(_, rest) = gate(&fixture, &contact) else { panic!("it was sent") };
+    tokio::time::advance(rest).await;
     assert_eq!(gate(&fixture, &contact), EpochGate::Open);
 }
 
