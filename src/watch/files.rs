@@ -1,7 +1,8 @@
 //! Watches a few single files: waits until the content of one of them changes.
 //!
 //! Guarantees: a change is found within a second where the operating system reports it, and within
-//! a minute otherwise. A write of the same content is no change.
+//! a minute otherwise. A write of the same content is no change. A file that is being written is one
+//! change, once its content stays the same.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -14,7 +15,7 @@ use zeroize::Zeroizing;
 
 use crate::base::hash::{Digest, sha256};
 
-/// Time for a writer to finish after the first event.
+/// Time for a writer to finish: a content that stays the same for so long is complete.
 const QUIET: Duration = Duration::from_millis(100);
 /// Interval between readings, whatever the events are.
 const RESCAN: Duration = Duration::from_mins(1);
@@ -62,8 +63,12 @@ impl FileWatch {
             self.watch_folders();
             let now = digests(&self.files);
             if now != self.known {
-                self.known = now;
-                return;
+                sleep(QUIET).await;
+                if digests(&self.files) == now {
+                    self.known = now;
+                    return;
+                }
+                continue;
             }
             tokio::select! {
                 Some(()) = self.events.recv() => sleep(QUIET).await,
@@ -108,6 +113,21 @@ mod tests {
     use std::fs;
 
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_file_is_changed_once_its_writer_has_finished() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("one");
+        fs::write(&file, "old").unwrap();
+        let mut watch = FileWatch::new(vec![file.clone()]);
+        fs::write(&file, "").unwrap();
+        let writer = async {
+            sleep(QUIET / 2).await;
+            fs::write(&file, "new").unwrap();
+        };
+        tokio::join!(watch.changed(), writer);
+        assert_eq!(watch.known, [Some(sha256(b"new"))]);
+    }
 
     #[tokio::test]
     async fn a_new_content_is_found_and_the_same_content_is_none() {
