@@ -88,6 +88,17 @@ fn an_event_that_was_erased_with_its_merchant_stops_nobody() {
     assert_eq!(run(&SimScript::new(LEFT_BEHIND)).violations, Vec::new());
 }
 
+/// Seeds in whose worlds a change of a lost state overtook a newer one, or a clock that was set back let
+/// changes wait for too long.
+const AFTER_A_RESTORE: [u64; 3] = [1112, 3680, 4369];
+
+#[test]
+fn changes_after_a_restore_are_neither_overtaken_nor_held_up() {
+    for seed in AFTER_A_RESTORE {
+        assert_eq!(run(&SimScript::new(seed)).violations, Vec::new(), "seed {seed}");
+    }
+}
+
 #[test]
 fn seeds_that_failed_once_are_clean() {
     for seed in FAILED_ONCE {

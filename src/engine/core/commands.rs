@@ -80,8 +80,11 @@ impl Engine {
     /// that stops leaves it to the next one.
     pub(crate) fn act(&mut self, request: RequestedAction) {
         if self.stopping {
-            self.scheduler.lanes.defer_action(request);
-            return self.scheduler.lanes.drop_actions_of_hooks();
+            // The next engine does what a person asks, and finds what a hook asks in the state.
+            if !request.by_hook {
+                self.scheduler.lanes.defer_action(request);
+            }
+            return;
         }
         let asked = &request.command;
         if let Some(freeze) = self.known_state.holds.freeze() {

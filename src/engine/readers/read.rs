@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use futures::future::join_all;
 use serde_json::{Value, json};
 
 use crate::base::id::Key;
@@ -66,7 +67,7 @@ async fn run_queries(
 ) -> Result<TaskResult, ReadFailure> {
     let row = reading_row(reading.name)
         .ok_or_else(|| EngineError::Bug(format!("unknown reading: {}", reading.name)))?;
-    let answers = answers(shared, &(row.queries)(&reading.subject), wallet).await?;
+    let answers = answers_at_once(shared, &(row.queries)(&reading.subject), wallet).await?;
     let key = reading.key.clone();
     let failed = match interpret(shared, row, reading, &answers)? {
         Ok(learned) if write == RecordWhen::IfChanged && knows(shared, reading, &learned)? => {
@@ -184,33 +185,66 @@ pub(crate) fn seal_facts(
     Ok((facts, blobs))
 }
 
-/// Returns the answers to these queries, in order; a 404 is an answer. Disowned objects are left
-/// out of every list: they are evidence of nothing.
+/// Returns the answers to these queries, which are asked one after the other: each shows everything
+/// that the one before it shows.
 pub(crate) async fn answers(
     shared: &EngineShared,
     queries: &[RemoteQuery],
     wallet: &CredentialSource,
 ) -> Result<Vec<RemoteAnswer>, ReadFailure> {
     let mut answers = Vec::with_capacity(queries.len());
-    let disowned = shared.facts.disowned_ids()?;
     for query in queries {
-        let access = access(shared, wallet, query.call.auth)?;
-        let client = access::client_for(shared, wallet, query.call.auth);
-        let answer = if query.pages {
-            let items = client.pages(&query.call, &access).await;
-            items.map(|items| RemoteAnswer::Items(compare::without_disowned(items, &disowned)))
-        } else {
-            client.read(&query.call, &access).await.map(RemoteAnswer::Body)
-        };
-        if matches!(answer, Err(ReadError::Unauthorised)) {
-            access::note_unauthorised(shared, wallet, query.call.auth).await?;
-        }
-        answers.push(match answer {
-            Err(ReadError::NotFound(problem)) => RemoteAnswer::Missing(problem),
-            other => other.map_err(ReadFailure::Read)?,
-        });
+        let asked = ask(shared, query, wallet).await?;
+        answers.push(accept(shared, query, wallet, asked).await?);
     }
     Ok(answers)
+}
+
+/// Returns the answers to these queries, in their order. They are asked at once: for queries about
+/// different things, whose order means nothing.
+async fn answers_at_once(
+    shared: &EngineShared,
+    queries: &[RemoteQuery],
+    wallet: &CredentialSource,
+) -> Result<Vec<RemoteAnswer>, ReadFailure> {
+    let asked = join_all(queries.iter().map(|query| ask(shared, query, wallet))).await;
+    let mut answers = Vec::with_capacity(queries.len());
+    for (query, asked) in queries.iter().zip(asked) {
+        answers.push(accept(shared, query, wallet, asked?).await?);
+    }
+    Ok(answers)
+}
+
+/// Asks the service. Disowned objects are left out of every list: they are evidence of nothing.
+async fn ask(
+    shared: &EngineShared,
+    query: &RemoteQuery,
+    wallet: &CredentialSource,
+) -> Result<Result<RemoteAnswer, ReadError>, ReadFailure> {
+    let access = access(shared, wallet, query.call.auth)?;
+    let client = access::client_for(shared, wallet, query.call.auth);
+    if !query.pages {
+        return Ok(client.read(&query.call, &access).await.map(RemoteAnswer::Body));
+    }
+    let disowned = shared.facts.disowned_ids()?;
+    let items = client.pages(&query.call, &access).await;
+    Ok(items.map(|items| RemoteAnswer::Items(compare::without_disowned(items, &disowned))))
+}
+
+/// Accepts a 404 as an answer, and notes refused credentials.
+async fn accept(
+    shared: &EngineShared,
+    query: &RemoteQuery,
+    wallet: &CredentialSource,
+    asked: Result<RemoteAnswer, ReadError>,
+) -> Result<RemoteAnswer, ReadFailure> {
+    if matches!(asked, Err(ReadError::Unauthorised)) {
+        access::note_unauthorised(shared, wallet, query.call.auth).await?;
+    }
+    match asked {
+        Err(ReadError::NotFound(problem)) => Ok(RemoteAnswer::Missing(problem)),
+        other => other.map_err(ReadFailure::Read),
+    }
 }
 
 /// Turns a failure outside the engine into its text.
