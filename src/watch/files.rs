@@ -1,8 +1,8 @@
 //! Watches a few single files: waits until the content of one of them changes.
 //!
 //! Guarantees: a change is found within a second where the operating system reports it, and within
-//! a minute otherwise. A write of the same content is no change. A file that is being written is one
-//! change, once its content stays the same.
+//! a minute otherwise. A write of the same content is no change. A file is read some time after the
+//! first sign of a change, so that a writer has finished.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 
 use crate::base::hash::{Digest, sha256};
 
-/// Time for a writer to finish: a content that stays the same for so long is complete.
+/// Time for a writer to finish after the first sign of a change.
 const QUIET: Duration = Duration::from_millis(100);
 /// Interval between readings, whatever the events are.
 const RESCAN: Duration = Duration::from_mins(1);
@@ -61,18 +61,17 @@ impl FileWatch {
     pub async fn changed(&mut self) {
         loop {
             self.watch_folders();
+            if digests(&self.files) == self.known {
+                tokio::select! {
+                    Some(()) = self.events.recv() => {}
+                    _ = self.rescan.tick() => continue,
+                }
+            }
+            sleep(QUIET).await;
             let now = digests(&self.files);
             if now != self.known {
-                sleep(QUIET).await;
-                if digests(&self.files) == now {
-                    self.known = now;
-                    return;
-                }
-                continue;
-            }
-            tokio::select! {
-                Some(()) = self.events.recv() => sleep(QUIET).await,
-                _ = self.rescan.tick() => {}
+                self.known = now;
+                return;
             }
         }
     }
