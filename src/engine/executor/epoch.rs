@@ -2,10 +2,12 @@
 //!
 //! An effect that may have been sent since the backup is looked up before it is sent; one that cannot be
 //! looked up is not sent. A change of an existing object doubles nothing, but an older one of the lost
-//! state may still be on its way and would overtake it, so it waits until those calls are over. The list of a kind is read before its first creation by a process: after a
-//! snapshot of the whole machine was restored, the state does not know of objects created since. It is
-//! read once per process and merchant; other creations wait for it. Objects with marks that this state
-//! does not know stop their merchant, as after a lost state.
+//! state may still be on its way and would overtake it, so it waits until those calls are over.
+//!
+//! The list of a kind is read before its first creation by a process: after a snapshot of the whole
+//! machine was restored, the state does not know of objects created since. It is read once per process
+//! and merchant; other creations wait for it. Objects with marks that this state does not know stop
+//! their merchant, as after a lost state.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -185,8 +185,8 @@ pub(crate) fn seal_facts(
     Ok((facts, blobs))
 }
 
-/// Returns the answers to these queries, which are asked one after the other: each shows everything
-/// that the one before it shows.
+/// Returns the answers to these queries, in their order. They are asked one after the other, so that no
+/// answer is older than the one before it.
 pub(crate) async fn answers(
     shared: &EngineShared,
     queries: &[RemoteQuery],
