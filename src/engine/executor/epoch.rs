@@ -49,16 +49,17 @@ pub(crate) enum EpochGate {
     Closed(TaskFailure),
 }
 
-/// Decides about an effect: plans contain the same decision, but everything sent passes here.
+/// Decides about an effect. Everything that is sent passes here; plans contain the same decision, except
+/// for the wait of changes.
 pub(crate) fn epoch_gate(
     shared: &EngineShared,
     row: &EffectRow,
     effect: &Effect,
 ) -> EngineResult<EpochGate> {
-    let earlier = repeat_risk(row, effect);
     if fault_injection::is_active("restore-without-epoch") {
         return Ok(EpochGate::Open);
     }
+    let earlier = repeat_risk(row, effect);
     if earlier == RepeatRisk::Harmless {
         return gate_of_harmless(shared, effect);
     }
